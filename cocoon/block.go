@@ -39,6 +39,11 @@ func Block(ctx context.Context, fn func() error) error {
 	return s.away(fn)
 }
 
+// Wait is Block for functions without a result, such as the Wait method of a sync.WaitGroup.
+func Wait(ctx context.Context, fn func()) {
+	_ = Block(ctx, func() error { fn(); return nil })
+}
+
 // BlockCall is Block for calls through third-party code that may leak a connection when it is
 // unwound, such as database/sql. It is not a safe point, and never panics by itself. If a throw is
 // pending, BlockCall ends the task's context, or the section's, before it calls fn. So fn sees what

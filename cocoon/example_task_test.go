@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
@@ -43,6 +44,20 @@ func ExampleRuntime_Go() {
 	// Output:
 	// parent/child
 	// <nil>
+}
+
+// A handler waits for its goroutines, and other tasks may use its slot meanwhile.
+func ExampleWait() {
+	err := cocoon.Run(context.Background(), "render", func(ctx context.Context) error {
+		var parts sync.WaitGroup
+		for range 3 {
+			parts.Go(func() { time.Sleep(time.Millisecond) })
+		}
+		cocoon.Wait(ctx, parts.Wait)
+		return nil
+	})
+	fmt.Println(err)
+	// Output: <nil>
 }
 
 // With one slot the tasks take turns. The first task waits for a message, and gives its slot to the

@@ -71,6 +71,7 @@ func TestPreemptedErrorSaysWhere(t *testing.T) {
 		"cocoon build":   func(context.Context) { cocoon_poll(safepoint.Poll) },
 		"Yield":          Yield,
 		"Block":          func(ctx context.Context) { Block(ctx, func() error { return nil }) },
+		"Wait":           func(ctx context.Context) { Wait(ctx, func() {}) },
 	}
 	for name, point := range points {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,10 @@ import (
 // A task keeps what it acquires inside Block while a throw arrives: Block returns, and the deferred
 // release is in place before the throw.
 func TestBlockLosesNothing(t *testing.T) {
-	for name, block := range map[string]func(context.Context, func() error) error{"Block": Block, "BlockCall": BlockCall} {
+	for name, block := range map[string]func(context.Context, func() error) error{
+		"Block": Block, "BlockCall": BlockCall,
+		"Wait": func(ctx context.Context, fn func() error) (err error) { Wait(ctx, func() { err = fn() }); return err },
+	} {
 		t.Run(name, func(t *testing.T) {
 			rt := start(t, Config{Slots: 1})
 			var mu sync.Mutex

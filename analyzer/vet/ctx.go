@@ -31,7 +31,7 @@ Yield and Section do nothing, SafePoint has to search, and what Run and Go start
 		return cocoon.Block(tctx, read)
 	})
 
-Calls of SafePoint, Yield, Block, BlockCall, Section and SectionContext are reported when their context is a variable from outside the function
+Calls of SafePoint, Yield, Block, Wait, BlockCall, Section and SectionContext are reported when their context is a variable from outside the function
 literal; of Run and Go when it is the very local variable that the task itself was started with. The context of a task
 that the literal is nested in by Run leads to the inner task, too. Literals without a name for their context, and code
 behind a go statement, are left out.`,
@@ -46,7 +46,7 @@ var starters = map[string]bool{
 }
 
 // inTask act on the task of the context in their first argument.
-var inTask = map[string]bool{"SafePoint": true, "Yield": true, "Block": true, "BlockCall": true, "Section": true, "SectionContext": true}
+var inTask = map[string]bool{"SafePoint": true, "Yield": true, "Block": true, "Wait": true, "BlockCall": true, "Section": true, "SectionContext": true}
 
 func runCtx(pass *analysis.Pass) (any, error) {
 	if !uses(pass.Pkg, cocoonPath) {

@@ -34,7 +34,7 @@ goroutine, wait for them until it is resumed. A throw leaves the data that the l
 		sum += row.size
 	}
 
-The checker reports cocoon.SafePoint, Yield and Block and safepoint.Poll between Lock and Unlock of one sync.Mutex or
+The checker reports cocoon.SafePoint, Yield, Block and Wait and safepoint.Poll between Lock and Unlock of one sync.Mutex or
 sync.RWMutex in one function, where the lock is held on every path. A Block whose function unlocks it or waits on a
 sync.Cond is left out, and so is a lock that function literals lock or unlock.
 
@@ -81,7 +81,7 @@ func runLock(pass *analysis.Pass) (any, error) {
 // pollName returns the name of the called safe point, or "".
 func pollName(pass *analysis.Pass, call *ast.CallExpr) string {
 	switch name := calleeIn(pass.TypesInfo, call, cocoonPath); name {
-	case "SafePoint", "Yield", "Block":
+	case "SafePoint", "Yield", "Block", "Wait":
 		return "cocoon." + name
 	}
 	if calleeIn(pass.TypesInfo, call, safepointPath) == "Poll" {

@@ -12,14 +12,19 @@ func reportBlockedLocks(pass *analysis.Pass, in *inspector.Inspector) {
 	in.Preorder([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node) {
 		call := n.(*ast.CallExpr)
 		name := calleeIn(pass.TypesInfo, call, cocoonPath)
-		if name != "Block" && name != "BlockCall" || len(call.Args) != 2 {
+		if name != "Block" && name != "Wait" && name != "BlockCall" || len(call.Args) != 2 {
 			return
 		}
-		fn, ok := ast.Unparen(call.Args[1]).(*ast.FuncLit)
-		if !ok {
-			return
+		var kept []lockOp
+		switch fn := ast.Unparen(call.Args[1]).(type) {
+		case *ast.FuncLit:
+			kept = keptLocks(pass, fn)
+		case *ast.SelectorExpr: // cocoon.Wait(ctx, mu.Lock)
+			if op, ok := lockOpOf(pass.TypesInfo, &ast.CallExpr{Fun: fn}); ok && !op.unlock {
+				kept = append(kept, op)
+			}
 		}
-		for _, op := range keptLocks(pass, fn) {
+		for _, op := range kept {
 			pass.Reportf(op.pos, "%s inside cocoon.%s: the task holds the lock while it waits for its slot; call it without %s, the wait is seen "+
 				"(on an exclusive loop alone it belongs there)", op.method("Lock"), name, name)
 		}

@@ -25,6 +25,7 @@ func bad(ctx context.Context, rt *cocoon.Runtime, l *cocoon.Loop) {
 		if err != nil {
 			return err
 		}
+		cocoon.Wait(ctx, func() {})    // want `Wait is given ctx`
 		return cocoon.Block(ctx, read) // want `Block is given ctx`
 	})
 	l.Go(ctx, "a", func(tctx context.Context) error {

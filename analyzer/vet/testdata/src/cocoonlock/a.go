@@ -12,8 +12,10 @@ type store struct {
 	mu   sync.Mutex
 	rw   sync.RWMutex
 	cond *sync.Cond
-	rows []int
-	next *store
+
+	group sync.WaitGroup
+	rows  []int
+	next  *store
 }
 
 var global sync.Mutex
@@ -277,6 +279,15 @@ func keptBeyondBlock(ctx context.Context, s *store) {
 		return nil
 	})
 	s.rw.RUnlock()
+	cocoon.Wait(ctx, s.mu.Lock) // want `s.mu.Lock inside cocoon.Wait`
+	s.mu.Unlock()
+}
+
+func waits(ctx context.Context, s *store) {
+	s.mu.Lock()
+	cocoon.Wait(ctx, s.group.Wait) // want `cocoon.Wait between s.mu.Lock and s.mu.Unlock`
+	s.mu.Unlock()
+	cocoon.Wait(ctx, s.group.Wait)
 }
 
 func lockedWithinBlock(ctx context.Context, s *store) error {

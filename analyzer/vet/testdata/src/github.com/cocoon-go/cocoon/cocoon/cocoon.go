@@ -70,6 +70,7 @@ func SafePoint(ctx context.Context)                        {}
 func Yield(ctx context.Context)                            {}
 func Block(ctx context.Context, fn func() error) error     { return nil }
 func BlockCall(ctx context.Context, fn func() error) error { return nil }
+func Wait(ctx context.Context, fn func())                  {}
 func Section[T any](ctx context.Context, name string, fn func() (T, error)) (result T, err error) {
 	return fn()
 }
