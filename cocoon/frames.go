@@ -25,7 +25,7 @@ var (
 	// ownFrames and ownPrefixes are functions of this module between a task's safe point and the
 	// throw.
 	ownFrames = []string{
-		"cocoon.SafePoint", "cocoon.answerFor", "cocoon.Yield", "cocoon.Block",
+		"cocoon.SafePoint", "cocoon.answerFor", "cocoon.Yield", "cocoon.Block", "cocoon.Wait",
 		"cocoon.(*Handle).Wait", "cocoon.answer",
 	}
 	ownPrefixes = []string{
