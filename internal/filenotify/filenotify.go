@@ -13,9 +13,8 @@ import (
 )
 
 const (
-	// buffered is how many notifications wait for Drain. The kernel keeps the ones that follow, and
-	// makes one of those in a row that are equal: few are read of a log that is written all the
-	// time.
+	// buffered is how many notifications wait for Drain. The kernel keeps the next ones, and merges
+	// equal ones in a row, so a log with many writes causes few notifications.
 	buffered = 8
 	// maxLinks bounds the symbolic links on the way to a file, as Linux does (path_resolution(7)).
 	maxLinks = 40
@@ -44,7 +43,7 @@ func New(path string) (*Watch, error) {
 // Close ends the watching, and its goroutine. A nil Watch has nothing to close.
 func (w *Watch) Close() {
 	if w != nil {
-		_ = w.fs.Close() // of a descriptor that nobody else has
+		_ = w.fs.Close() // no other code uses the descriptor
 	}
 }
 
@@ -66,7 +65,7 @@ func (w *Watch) Lost() <-chan error {
 
 // Drain takes note, which came from Notes, and further notifications that have arrived. It reports
 // whether one of them is about the file, or may be: the kernel keeps thousands, and the one about
-// the file can stand behind all of them. The others are about its neighbours in the same directory.
+// the file can stand behind all of them. The rest concern its neighbours in the directory.
 func (w *Watch) Drain(note fsnotify.Event) bool {
 	about := w.concerns(note)
 	for range buffered {
