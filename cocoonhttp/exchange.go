@@ -52,7 +52,9 @@ var exchanges = sync.Pool{New: func() any {
 // to the server's request, for the server and surrounding middleware.
 func (e *exchange) serve(ctx context.Context) (err error) {
 	e.ctx = ctx
-	g := &given{request: *e.request.WithContext(ctx), writer: writer{answer: &e.answer, under: e.under}}
+	g := new(given)
+	g.request = *e.request.WithContext(ctx)
+	g.writer.answer, g.writer.under = &e.answer, e.under
 	e.writer = &g.writer
 	r, next := &g.request, e.handler.next
 	if e.found != nil {
@@ -175,7 +177,7 @@ func (e *exchange) ended(thrown bool) (cut bool) {
 
 // end ends the exchange, however the handler ended.
 func (e *exchange) end() {
-	if e.ended(e.writer != nil && e.writer.busy()) && e.request.ProtoMajor == 1 && !e.hijacked {
+	if !e.over && e.ended(e.writer != nil && e.writer.busy()) && e.request.ProtoMajor == 1 && !e.hijacked {
 		// The handler panicked, and a surrounding middleware may respond.
 		e.under.Header().Set("Connection", "close")
 	}
@@ -183,10 +185,10 @@ func (e *exchange) end() {
 		e.writer.leave(e)
 	}
 	e.release()
-	before, header := e.before, e.header
-	before.forget()
-	header.forget()
-	*e = exchange{run: e.run, like: e.like, can: e.can}
-	e.before, e.header = before, header
+	e.before.forget()
+	e.header.forget()
+	before, header, run, like, can := e.before, e.header, e.run, e.like, e.can
+	*e = exchange{} // clears e in place: a literal that refers to e is made on the stack and copied
+	e.before, e.header, e.run, e.like, e.can = before, header, run, like, can
 	exchanges.Put(e)
 }
