@@ -77,7 +77,7 @@ func (s *strand) placed(granted bool, now int64) (bool, error) {
 			l.core.Exit(&s.core, now)
 			l.deliver(now)
 			s.end(now)
-			return false, s.withdrawn
+			return false, s.withdrawn.err()
 		}
 	}
 	l.meter.entered(s, granted, now)
@@ -92,9 +92,9 @@ func (s *strand) await(t *Task) error {
 	case cause != nil:
 	case done == nil:
 		<-s.token()
-		return s.withdrawn
+		return s.withdrawn.err()
 	case s.tokenBefore(done):
-		return s.withdrawn
+		return s.withdrawn.err()
 	default:
 		cause = causeOf(t.ctx)
 	}
@@ -124,7 +124,7 @@ func (s *strand) giveUp(why error) error {
 	if !out && s.withdrawn == nil {
 		return nil
 	}
-	return s.withdrawn
+	return s.withdrawn.err()
 }
 
 // enter blocks a task of this goroutine, because s is about to wait for a slot of its own. repay

@@ -8,7 +8,7 @@ func (s *strand) withdraw(why error, now int64) bool {
 	if !s.loop.core.Withdraw(&s.core, now) {
 		return false
 	}
-	s.withdrawn = why
+	s.withdrawn = &withdrawal{why}
 	if s.unseated {
 		s.loop.leftQueue(s, now)
 	}

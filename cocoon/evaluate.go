@@ -101,7 +101,7 @@ func (l *Loop) throwVerdict(b *bound, out ir.Outcome, now int64) {
 		if a.core.State() == sched.Queued {
 			a.withdraw(err, now)
 		} else {
-			a.withdrawn = err // it has a slot, which its own goroutine gives back
+			a.withdrawn = &withdrawal{err} // it has a slot, which its own goroutine gives back
 		}
 		return
 	}

@@ -99,7 +99,7 @@ func (i *imitation) play(r *Registration) (ticks, looks, acts int) {
 		}
 		must, may := i.acting(interval)
 		for s := range i.tasks {
-			s.would = s.would[:0] // count each tick, not each task
+			s.would = nil // count each tick, not each task
 		}
 		looked, before := l.tickAt.Load() <= i.now, would()
 		if looked {

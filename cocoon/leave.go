@@ -128,9 +128,9 @@ func (s *strand) recycle() {
 		s.tenant, s.class = nil, nil
 		s.core.Forget()
 	}
-	if len(s.would) > 0 {
-		clear(s.would)
-		s.would = s.would[:0]
+	if w := s.would; w != nil && len(*w) > 0 {
+		clear(*w)
+		*w = (*w)[:0]
 	}
 	s.loop.pool.Put(s)
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"unsafe"
 )
 
 // inUse returns the memory in use.
@@ -76,6 +77,14 @@ func TestWaitingTaskNeedsLittle(t *testing.T) {
 				}, func() {})
 			})
 		})
+	}
+}
+
+// TestStrandFillsItsSizeClass: with one field more, each waiting task takes 64 bytes more.
+func TestStrandFillsItsSizeClass(t *testing.T) {
+	const class, header = 704, 8 // of the allocator, for objects above 512 bytes with pointers
+	if size := unsafe.Sizeof(strand{}); unsafe.Sizeof(uintptr(0)) == 8 && size > class-header {
+		t.Errorf("a strand has %d bytes, more than the %d that fit into its size class", size, class-header)
 	}
 }
 

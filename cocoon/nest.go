@@ -39,7 +39,7 @@ func (s *strand) inherit(t *Task) (nested bool, refused error) {
 			s.unnest(now)
 			l.deliver(now)
 			s.end(now)
-			return false, s.withdrawn
+			return false, s.withdrawn.err()
 		}
 	}
 	return true, nil

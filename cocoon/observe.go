@@ -20,14 +20,17 @@ import (
 // wouldCount records the decision of a policy about the task, and reports whether it is a new one.
 // at is a number that rises with each new subject of the decision. Called under the loop's lock.
 func (s *strand) wouldCount(r *Registration, d stubs.Decision, at int64) bool {
-	for i := range s.would {
-		if w := &s.would[i]; w.of == r && w.decision == d {
+	if s.would == nil {
+		s.would = new([]wouldBe)
+	}
+	for i := range *s.would {
+		if w := &(*s.would)[i]; w.of == r && w.decision == d {
 			news := at > w.until
 			w.until = max(at, w.until)
 			return news
 		}
 	}
-	s.would = append(s.would, wouldBe{r, d, at})
+	*s.would = append(*s.would, wouldBe{r, d, at})
 	return true
 }
 

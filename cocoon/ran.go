@@ -140,7 +140,8 @@ func (l *Loop) sampleRan(k *leads, now, late int64, cpu cpuSample) (next int64) 
 
 func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	span, from, every := now-s.sampled, firstSample(lead), samplesOf(lead)
-	if s.cpuAt == 0 && from > sampleRunning { // the first sample of a task with a long lead
+	k := s.checked()
+	if k.cpuAt == 0 && from > sampleRunning { // the first sample of a task with a long lead
 		if span < from {
 			return s.sampled + from
 		} else if !cpu.expected {
@@ -158,21 +159,21 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	}
 	again := every
 	if waits {
-		if s.waitsSince == 0 {
-			s.waitsSince = now
+		if k.waitsSince == 0 {
+			k.waitsSince = now
 		}
-		again = max(min(4*every, sampleRunning), idleLook(now-s.waitsSince, lead))
-	} else if s.waitsSince != 0 {
+		again = max(min(4*every, sampleRunning), idleLook(now-k.waitsSince, lead))
+	} else if k.waitsSince != 0 {
 		// It waited at the last sample: assume it ran for half of the time since then, and not for
 		// long.
-		off, s.waitsSince = max(off, span/2, span-every), 0
+		off, k.waitsSince = max(off, span/2, span-every), 0
 	}
 	if off > 0 {
 		s.core.Discount(off, blocked, now)
 		s.runBase.Store(now - s.core.Ran(now))
 	}
 	if s.sampled = now; cpu.expected {
-		s.cpuAt, s.ranAt = cpu.used, s.core.Ran(now)
+		k.cpuAt, k.ranAt = cpu.used, s.core.Ran(now)
 	}
 	// Vary the interval: a task that a ticker wakes would be found running whenever both timers
 	// coincide.
@@ -205,11 +206,11 @@ func (s *strand) notRunning(vouched, late int64) (off int64, blocked bool) {
 // reading speaks for all of it. If that reading is older than the task, the process has used part
 // of the processor time before the task began: at least what its Ps cannot have used since.
 func (s *strand) served(now int64, cpu cpuSample) int64 {
-	span := now - s.sampled
+	span, k := now-s.sampled, s.checked()
 	switch {
-	case s.cpuAt != 0:
-		ran := s.core.Ran(now) - s.ranAt
-		return max(0, span-ran+cpu.share(ran, cpu.used-s.cpuAt))
+	case k.cpuAt != 0:
+		ran := s.core.Ran(now) - k.ranAt
+		return max(0, span-ran+cpu.share(ran, cpu.used-k.cpuAt))
 	case cpu.from != 0:
 		known := max(1, now-max(cpu.from, s.sampled))
 		used := min(cpu.used-cpu.was, known*cpu.procs)

@@ -129,7 +129,9 @@ func TestLateTimerSharesTheProcessors(t *testing.T) {
 		before := map[*strand]int64{}
 		l.running(func(s *strand) bool {
 			before[s] = s.core.Ran(now)
-			s.sampled, s.ranAt, s.cpuAt = now-tooLate, before[s]-tooLate, 1 // as if it were not the first sample
+			s.sampled = now - tooLate
+			k := s.checked()
+			k.ranAt, k.cpuAt = before[s]-tooLate, 1 // as if it were not the first sample
 			return true
 		})
 		l.sampleRan(l.leads.Load(), now, late, cpuSample{used: 1 + tooLate, expected: true})

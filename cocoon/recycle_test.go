@@ -27,8 +27,8 @@ func TestPooledStrandKeepsNoAccount(t *testing.T) {
 			s := strandOf(ctx)
 			l.lock()
 			defer l.unlock()
-			if s.tenant == nil || s.class == nil || len(s.would) == 0 {
-				t.Errorf("tenant %p, class %p, %d decisions", s.tenant, s.class, len(s.would))
+			if s.tenant == nil || s.class == nil || s.would == nil || len(*s.would) == 0 {
+				t.Errorf("tenant %p, class %p, decisions %v", s.tenant, s.class, s.would)
 				return nil
 			}
 			runtime.AddCleanup(s.tenant, free, struct{}{})

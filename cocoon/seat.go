@@ -60,7 +60,12 @@ func (l *Loop) surface(s *strand, now int64) {
 }
 
 // sampleFrom begins a new account of the time that the task runs.
-func (s *strand) sampleFrom(now int64) { s.sampled, s.cpuAt, s.waitsSince = now, 0, 0 }
+func (s *strand) sampleFrom(now int64) {
+	s.sampled = now
+	if s.checks != nil {
+		s.checks.cpuAt, s.checks.waitsSince = 0, 0
+	}
+}
 
 // settlePast subtracts earlier rests from the running time of a task that holds a slot. If the
 // caller is not the task's goroutine, the task may begin to rest at the same moment. Then

@@ -21,7 +21,7 @@ func (rt *Runtime) heatFor(s *strand, now int64) {
 	if now-s.core.Since() < heatAfter {
 		return
 	}
-	st := &s.strain
+	st := &s.checked().strain
 	if st.since != s.core.Since() {
 		*st = strain{since: s.core.Since()}
 	}

@@ -13,8 +13,8 @@ import (
 
 // strand is the live part of a task: the state that the scheduler needs while the task waits and
 // runs. Strands are reused. Before acting on a task, check strand.task under the loop's lock. Its
-// 760 bytes and the allocator's 8 fill a size class: the order of small fields matters
-// (TestWaitingTaskNeedsLittle).
+// 696 bytes and the allocator's 8 fill a size class: the order of small fields matters, and fields
+// that few tasks need are behind a pointer (TestStrandFillsItsSizeClass).
 type strand struct {
 	loop *Loop
 	wake atomic.Pointer[chan struct{}] // see token
@@ -29,8 +29,8 @@ type strand struct {
 	handle     *Handle       // for Go; nil for Run
 	prev, next *strand       // in loop.live
 	pending    *throwRequest // with the throw request
-	withdrawn  error         // why the task was taken out of the queue
-	would      []wouldBe     // what observing policies would have decided about the task
+	withdrawn  *withdrawal   // nil: the task was not taken out of the queue, nor refused
+	would      *[]wouldBe    // what observing policies would have decided about the task; nil: nothing yet
 	tenant     *tenant       // the task's tenant; nil if no tenant has an account
 	class      *classAccount // the account of its class; nil if no policy reads class.*
 	unseated   bool          // it waits for its first slot, and how long is measured
@@ -47,10 +47,8 @@ type strand struct {
 	returned   bool
 	unshown    bool  // it has waited, and must tell the witness; owned by the task's goroutine
 	sampled    int64 // until when its running time was checked, see ran.go
-	cpuAt      int64 // the process's processor time then; 0: not sampled since it got its slot
-	ranAt      int64 // its own running time then
 
-	waitsSince int64        // since when every sample found it waiting; 0: the last sample did not
+	checks     *checks      // nil before the timer first checked a task of this strand
 	absentAt   int32        // its index in the list of loop.absent that holds it
 	met        atomic.Int32 // for how many more times raisedFor the word stays raised, see polls
 	sameG      *strand      // the next strand of this goroutine in loop.absent.byG
@@ -63,7 +61,6 @@ type strand struct {
 	switching  *ruling      // why it is asked to switch, while the decisions are watched; else nil
 	safePoints int64
 	heard      heard
-	strain     strain
 
 	firm, quick claim // claims on a slot: for a task that the core knows, and for a task in an open slot
 
@@ -156,6 +153,17 @@ type heard struct {
 	done     <-chan struct{} // nil: unknown, or the context never ends
 }
 
+// withdrawal is why a task was taken out of the queue, or refused before it got there.
+type withdrawal struct{ why error }
+
+// err returns the reason, or nil if there is no withdrawal.
+func (w *withdrawal) err() error {
+	if w == nil {
+		return nil
+	}
+	return w.why
+}
+
 type taskFunc = func(context.Context) error
 
 // wouldBe is what an observing policy would have decided about a task.
@@ -174,6 +182,23 @@ type stallReport struct {
 	back chan struct{} // closed when the task has come back, after the fields below are set
 	at   int64
 	pcs  []uintptr // where it came back; without frames of its own at its end
+}
+
+// checks holds what the timer found when it checked a task that holds a slot. Most tasks end before
+// the first check. Guarded by the loop's lock.
+type checks struct {
+	cpuAt      int64 // the process's processor time at the last sample; 0: none since the task got its slot
+	ranAt      int64 // the task's own running time then
+	waitsSince int64 // since when every sample found it waiting; 0: the last sample did not
+	strain     strain
+}
+
+// checked returns s.checks, and makes it if necessary. Called under the loop's lock.
+func (s *strand) checked() *checks {
+	if s.checks == nil {
+		s.checks = &checks{}
+	}
+	return s.checks
 }
 
 // strain holds the results of looks at a task that holds its slot for long.
