@@ -30,9 +30,9 @@ import (
 //
 // Notifications of the file system tell the watch of a change, which takes effect within half a
 // second. They miss changes by other machines to a network file system, and a directory above the
-// file that is renamed: the watch notices these within 10 s. Where the system has no notifications,
-// or refuses more of them, the watch looks at the file's metadata once a second, and the log says
-// so. The watch costs two goroutines, which sleep while nothing changes in the directory of the
+// file that is renamed: the watch notices these within 10 s. While the system has no notifications,
+// or refuses more of them, the watch looks at the file's metadata once a second, asks again every
+// 10 s, and the log says so. The watch costs two goroutines, which sleep while nothing changes in the directory of the
 // file. Other files that are written there all the time cost half a percent of a processor.
 // WatchPolicyFile returns an error for a file that is being watched.
 func (rt *Runtime) WatchPolicyFile(ctx context.Context, name string, signals ...os.Signal) error {
@@ -56,8 +56,7 @@ func (rt *Runtime) watchFile(ctx context.Context, name string, pace watchPace, s
 // start loads the file, and starts the watch, outside of any bubble of testing/synctest: it waits
 // for the file system and the runtime, in real time, and the bubble's time would stand still.
 func (w *fileWatch) start(path string, signals []os.Signal) error {
-	w.notified(path)
-	w.follow()
+	w.follow(path)
 	before := lookAt(path) // a change during the load is noticed
 	if _, _, err := w.rt.loadPolicyFile(w.name, true, func(string, textSum) bool { return true }); err != nil {
 		w.notes.Close()
@@ -72,7 +71,7 @@ func (w *fileWatch) start(path string, signals []os.Signal) error {
 	go func() {
 		defer w.rt.endWatch(path, w.watching)
 		defer signal.Stop(w.signals)
-		defer w.notes.Close()
+		defer func() { w.notes.Close() }() // those that there are then
 		w.run(path)
 	}()
 	return nil
@@ -117,7 +116,8 @@ func (rt *Runtime) endWatch(path string, w *watching) {
 // watchPace is the times between two looks at a file that does not change.
 type watchPace struct {
 	unnotified time.Duration
-	notified   time.Duration // 0: do not ask for notifications
+	// with notifications, and between two requests for them; 0: do not ask for notifications
+	notified time.Duration
 }
 
 var filePace = watchPace{unnotified: time.Second, notified: 10 * time.Second}
@@ -131,36 +131,57 @@ type fileWatch struct {
 	rt      *Runtime
 	name    string
 	notes   *filenotify.Watch // nil: there are none
+	asked   time.Time         // when the watch last asked for them
+	without bool              // the log says that there are none
 	signals chan os.Signal    // nil: none
 	refused *textSum          // the text that was refused last; nil: the last one was accepted
 }
 
-// notified asks for notifications.
-func (w *fileWatch) notified(path string) {
+// follow makes the notifications tell of the next change of the file, before a look at it. If there
+// are none, it asks for them, at times.
+func (w *fileWatch) follow(path string) {
+	w.every = w.pace.unnotified
 	if w.pace.notified == 0 {
 		return
 	}
-	var err error
-	if w.notes, err = filenotify.New(path); err != nil {
-		w.unnotified(err)
+	err := w.notify(path)
+	if w.notes == nil && err == nil {
+		return // it is too early to ask again
 	}
-}
-
-// follow makes the notifications tell of the next change of the file, before a look at it.
-func (w *fileWatch) follow() {
-	if w.every = w.pace.unnotified; w.notes == nil {
-		return
-	}
-	if err := w.notes.Follow(); err != nil {
+	if err != nil {
 		w.notes.Close()
 		w.notes = nil
-		w.unnotified(err)
-		return
+	} else {
+		w.every = w.pace.notified
 	}
-	w.every = w.pace.notified
+	if without := err != nil; without != w.without {
+		w.without = without
+		w.tellNotified(err)
+	}
 }
 
-func (w *fileWatch) unnotified(err error) {
+// notify asks for notifications if there are none and the last request was long ago, and follows
+// the way to the file.
+func (w *fileWatch) notify(path string) (err error) {
+	if w.notes == nil {
+		now := time.Now()
+		if now.Sub(w.asked) < w.pace.notified {
+			return nil
+		}
+		w.asked = now
+		if w.notes, err = filenotify.New(path); err != nil {
+			return err
+		}
+	}
+	return w.notes.Follow()
+}
+
+// tellNotified logs that notifications have ended, because of err, or that there are some again.
+func (w *fileWatch) tellNotified(err error) {
+	if err == nil {
+		w.rt.log.add(slog.LevelInfo, "cocoon: notifications of changes to the document again", "file", w.name)
+		return
+	}
 	w.rt.log.add(slog.LevelInfo, "cocoon: no notifications of changes to the document; looks at it instead", "file", w.name, "every", w.pace.unnotified, "err", err)
 }
 
@@ -200,7 +221,7 @@ func (w *fileWatch) run(path string) {
 		case <-pause.C:
 			paused = false
 		case <-look.C:
-			w.follow()
+			w.follow(path)
 			if w.look(lookAt(path), time.Now()) {
 				w.load()
 			}

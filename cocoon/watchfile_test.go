@@ -194,6 +194,10 @@ func TestWatchFallsBackUnnotified(t *testing.T) {
 	must(t, os.MkdirAll(filepath.Dir(name), 0o700))
 	must(t, os.WriteFile(name, []byte(watchedText("b")), 0o600))
 	w.has("b")
+	w.until("notifications again", func() bool { return w.log.count("notifications of changes to the document again") == 1 })
+	if n := w.log.count("no notifications of changes"); n != 1 {
+		t.Errorf("%d lines that notifications have ended", n)
+	}
 }
 
 // TestWatchEnds: a watch ends with its context or its runtime, and a file has one watch.
