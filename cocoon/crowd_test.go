@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // withProcs sets GOMAXPROCS for the test.
@@ -53,7 +51,7 @@ func TestInnocentsInACrowd(t *testing.T) {
 	var crowd sync.WaitGroup
 	defer crowd.Wait()
 	defer over.Store(true)
-	for range longtest.Count(30, 16) {
+	for range 30 {
 		crowd.Go(func() { busy(1, &over) })
 	}
 	var all sync.WaitGroup
