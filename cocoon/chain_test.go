@@ -276,7 +276,7 @@ func TestDeepRecursion(t *testing.T) {
 // TestCancelCatchesTheChain: Cancel misses no task while tasks are handed over.
 func TestCancelCatchesTheChain(t *testing.T) {
 	rt := start(t, Config{Slots: 4})
-	for round := range longtest.Count(200, 30) {
+	for round := range longtest.Count(200, 15) {
 		waiting := make(chan *Handle, 1000)
 		c := &relay{rt: rt, wrap: func(ctx context.Context, n int) context.Context {
 			if n%50 == 49 {

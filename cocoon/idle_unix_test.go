@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/kernel"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/policy"
 )
 
@@ -104,7 +105,8 @@ func testIdle(t *testing.T, begin func(t *testing.T, rt *Runtime, until <-chan s
 	idlePolicies(t, rt)
 	until := make(chan struct{})
 	ended := begin(t, rt, until)
-	const span, spans = 2 * time.Second, 5
+	spans := longtest.Count(5, 10)
+	span := 10 * time.Second / time.Duration(spans)
 	quiet := false
 	for i := 0; i < spans && !quiet; i++ { // one span may contain a garbage collection, or the end of earlier work
 		before, cpu := threadSwitches(t), kernel.ProcessCPU()

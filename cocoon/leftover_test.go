@@ -14,6 +14,7 @@ import (
 // TestLeftRuntimeIsForgotten: a runtime with tasks that do not end lives on after Shutdown, so that
 // their polls find them. With the end of the last task the runtime and its memory go.
 func TestLeftRuntimeIsForgotten(t *testing.T) {
+	shorter(t, &shutdownGrace)
 	procs := runtime.GOMAXPROCS(0)
 	gone := make(chan struct{})
 	func() {

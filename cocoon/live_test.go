@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"unsafe"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // inUse returns the memory in use.
@@ -22,7 +24,7 @@ func inUse() (heap, stack int64) {
 // TestWaitingTaskNeedsLittle: a waiting task costs at most 1 KiB in addition to its goroutine, and
 // the goroutine's stack need not grow.
 func TestWaitingTaskNeedsLittle(t *testing.T) {
-	const n = 4000
+	n := longtest.Count(4000, 2000)
 	var gate chan struct{}
 	// crowd returns the memory per goroutine of n goroutines while they wait.
 	crowd := func(body func(), there func() bool, end func()) (heap, stack int64) {
@@ -37,12 +39,12 @@ func TestWaitingTaskNeedsLittle(t *testing.T) {
 		close(gate)
 		end()
 		all.Wait()
-		return (heap - heap0) / n, (stack - stack0) / n
+		return (heap - heap0) / int64(n), (stack - stack0) / int64(n)
 	}
 	var heap, stack int64
 	for range 2 { // existing goroutines are reused
 		var there atomic.Int64
-		heap, stack = crowd(func() { there.Add(1); <-gate }, func() bool { return there.Load() == n }, func() {})
+		heap, stack = crowd(func() { there.Add(1); <-gate }, func() bool { return there.Load() == int64(n) }, func() {})
 	}
 	for name, prepare := range amounts {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +75,7 @@ func TestWaitingTaskNeedsLittle(t *testing.T) {
 					rt.Run(background, "job", func(ctx context.Context) error { return Block(ctx, func() error { <-gate; return nil }) })
 				}, func() bool {
 					st := l.Stats()
-					return rt.Stats().Tasks == n && st.Busy == 0 && st.Queued == 0
+					return rt.Stats().Tasks == int64(n) && st.Busy == 0 && st.Queued == 0
 				}, func() {})
 			})
 		})

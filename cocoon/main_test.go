@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
@@ -68,6 +69,20 @@ func start(t testing.TB, cfg Config) *Runtime {
 	return rt
 }
 
+// shorter shortens durations of this package for the short form of a test, to a fifth. The test must
+// not be parallel. It must call shorter before it starts a runtime, which ends before they are as
+// long as before.
+func shorter(t *testing.T, durations ...*time.Duration) {
+	if !longtest.Off() {
+		return
+	}
+	for _, d := range durations {
+		before := *d
+		*d /= 5
+		t.Cleanup(func() { *d = before })
+	}
+}
+
 // checkFree fails unless the runtime has no task, no taken slot, no waiting task and no pending
 // request.
 func checkFree(t testing.TB, rt *Runtime) {
@@ -90,14 +105,24 @@ func checkFree(t testing.TB, rt *Runtime) {
 	}
 }
 
-// eventually waits until ok holds. It spins, because a task that slept here would wait unannounced,
-// and lose its slot.
+// eventually waits until ok holds. A task that slept here would wait unannounced and lose its slot,
+// so tasks spin. Other goroutines spin for the first milliseconds only: they leave the processors to
+// the tasks.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !ok(); runtime.Gosched() {
-		if time.Now().After(end) {
+	pause := runtime.Gosched
+	begin, spins := time.Now(), true
+	for ; !ok(); pause() {
+		took := time.Since(begin)
+		if took > patience {
 			buf := make([]byte, 1<<18)
 			t.Fatalf("%s: not within %v\n%s", what, patience, buf[:runtime.Stack(buf, true)])
+		}
+		if spins && took > 2*time.Millisecond {
+			spins = false
+			if strandOfGoroutine() == nil {
+				pause = func() { time.Sleep(100 * time.Microsecond) }
+			}
 		}
 	}
 }

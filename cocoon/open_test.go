@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // A task in an open slot looks like any other task.
@@ -197,7 +199,7 @@ func TestOpenSlotsHammer(t *testing.T) {
 	const slots = 3
 	rt := start(t, Config{Slots: slots, StallAfter: -1})
 	register(t, rt, Policy{Name: "admission", On: OnEnqueue, Expr: `queue.length > 100 ? throw("never") : continue()`})
-	end := time.Now().Add(time.Second)
+	end := time.Now().Add(time.Duration(longtest.Count(1000, 300)) * time.Millisecond)
 	var inside, ran atomic.Int64
 	task := func(random *rand.Rand) func(ctx context.Context) error {
 		return func(ctx context.Context) error {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -245,11 +246,12 @@ func TestFairShareUnderLoad(t *testing.T) {
 			}
 		})
 	}
+	atLeast := time.Duration(longtest.Count(1000, 300)) * time.Millisecond
 	begin := time.Now()
 	eventually(t, "gold to have about three times the slot time of free", func() bool {
 		st := rt.Loop().Stats().Tenants
 		ratio := float64(st["gold"].Running) / float64(st["free"].Running)
-		return time.Since(begin) > time.Second && len(st) == 2 && ratio >= 2 && ratio <= 4
+		return time.Since(begin) > atLeast && len(st) == 2 && ratio >= 2 && ratio <= 4
 	})
 	cancel()
 	within(t, "the load", crowd.Wait)

@@ -247,7 +247,7 @@ func TestUnannouncedWaitsAreLoggedOnce(t *testing.T) {
 
 // A runtime shuts down as usual when all its tasks wait unannounced.
 func TestShutdownWithParkedTasks(t *testing.T) {
-	t.Parallel() // most of its time is a wait
+	shorter(t, &shutdownGrace)
 	rt, err := New(Config{Slots: 1})
 	must(t, err)
 	never := make(chan struct{})

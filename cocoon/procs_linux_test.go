@@ -21,6 +21,7 @@ func TestLimitsAreFollowed(t *testing.T) {
 		if err := unix.SchedGetaffinity(0, &cores); err != nil || cores.Count() < 2 || os.Getenv("GOMAXPROCS") != "" {
 			t.Skip("there is no processor to take away: ", err)
 		}
+		t.Parallel() // its time is that of the child
 		c := exec.Command(os.Args[0], "-test.run=^TestLimitsAreFollowed$")
 		c.Env = append(os.Environ(), variable+"=1")
 		if out, err := c.CombinedOutput(); err != nil {

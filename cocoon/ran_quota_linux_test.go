@@ -23,6 +23,7 @@ func TestThrottledProcessDoesNotRun(t *testing.T) {
 		throttledChild(t)
 		return
 	}
+	t.Parallel() // its time is that of the child
 	group := quota(t, 0.2)
 	cmd := exec.Command(os.Args[0], "-test.run=^TestThrottledProcessDoesNotRun$", "-test.v")
 	cmd.Env = append(os.Environ(), "COCOON_THROTTLED=1")

@@ -22,6 +22,7 @@ func TestStoppedProcessDoesNotRun(t *testing.T) {
 		stoppedChild(t)
 		return
 	}
+	t.Parallel() // its time is that of the child
 	cmd := exec.Command(os.Args[0], "-test.run=^TestStoppedProcessDoesNotRun$", "-test.v")
 	cmd.Env = append(os.Environ(), "COCOON_STOPPED=1")
 	var out strings.Builder

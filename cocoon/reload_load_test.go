@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // TestReloadAtOnce: of several concurrent loads of a file, the last to begin puts in force the file
@@ -79,7 +81,7 @@ policies:
 		})
 	}
 	within(t, "the reloads", func() {
-		for until := time.Now().Add(time.Second); time.Now().Before(until); {
+		for until := time.Now().Add(time.Duration(longtest.Count(1000, 300)) * time.Millisecond); time.Now().Before(until); {
 			for n := 1; n <= 2; n++ {
 				must(t, file.load(t, rt, version(n)))
 				if err := file.load(t, rt, version(3)+"  - {name: bad, on: exit, expr: nonsense}\n"); err == nil {

@@ -16,8 +16,9 @@ func (e *ShutdownError) Error() string {
 	return fmt.Sprintf("cocoon: shutdown: %d tasks did not end: %v", len(e.Tasks), e.Tasks)
 }
 
-// shutdownGrace is how long tasks have to unwind after the throw.
-const shutdownGrace = time.Second
+// shutdownGrace is how long tasks have to unwind after the throw. It is a variable, because tests
+// shorten it.
+var shutdownGrace = time.Second
 
 // Shutdown ends the runtime. From now on new tasks are refused with ErrShutdown. Shutdown waits
 // until all tasks have ended. If ctx ends first, it throws into the remaining tasks, with

@@ -140,7 +140,7 @@ func TestShutdownThrows(t *testing.T) {
 
 // The error names the tasks that do not end.
 func TestShutdownNamesWhatIsLeft(t *testing.T) {
-	t.Parallel() // most of its time is a wait
+	shorter(t, &shutdownGrace)
 	rt, err := New(Config{Slots: 2, StallAfter: -1})
 	must(t, err)
 	gate := make(chan struct{})

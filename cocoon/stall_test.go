@@ -17,6 +17,7 @@ import (
 // is lent to the waiting task, the stall is reported with the task's stack, and the task waits for
 // a slot when it comes back.
 func TestStallLendsTheSlot(t *testing.T) {
+	shorter(t, &comesBack)
 	for end := time.Now().Add(patience); !stallLendsTheSlot(t); {
 		if time.Now().After(end) {
 			t.Fatal("whenever the timer looked, the staller had no processor")

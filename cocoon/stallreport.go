@@ -14,10 +14,11 @@ import (
 // which it came back, and only its own goroutine is involved. If a task does not come back for a
 // while, its stack is searched for in a profile of all goroutines, see takeStacks.
 
-const (
-	// comesBack is how long a report waits for the task to come back.
-	comesBack = time.Second
+// comesBack is how long a report waits for the task to come back. It is a variable, because tests
+// shorten it.
+var comesBack = time.Second
 
+const (
 	// lookShare is the inverse of the share of one core that may be used to look for the stacks of
 	// tasks that do not come back. With 100,000 goroutines a look takes 0.3 to 1 s, so it happens
 	// each minute or so; with a thousand it happens at each report.

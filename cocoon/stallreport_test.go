@@ -114,7 +114,7 @@ func TestStallReportsAreSeldom(t *testing.T) {
 
 // If the Logger is not enabled for warnings, no stack is searched for.
 func TestStallReportOfDisabledLevel(t *testing.T) {
-	t.Parallel() // most of its time is a wait
+	shorter(t, &comesBack)
 	rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond})
 	stalls(t, rt, "staller", func(context.Context) { time.Sleep(comesBack + 100*time.Millisecond) })
 	rt.log.flush()
@@ -159,6 +159,7 @@ func TestStallReportIsInDoubt(t *testing.T) {
 
 // A task that does not come back even for the shutdown is still reported, at once.
 func TestStallReportAtShutdown(t *testing.T) {
+	shorter(t, &shutdownGrace)
 	var log journal
 	rt, err := New(Config{Slots: 1, StallAfter: time.Millisecond, Logger: log.logger()})
 	must(t, err)

@@ -19,7 +19,10 @@ const (
 	// still while the task has lost its core: on a busy machine that is longer than most releases
 	// take.
 	longestStep = 2 * time.Millisecond
+)
 
+// Variables, because tests shorten them.
+var (
 	// lateAfter is how late a throw is when the runtime logs its cause.
 	lateAfter = time.Second
 

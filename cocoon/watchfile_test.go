@@ -64,6 +64,7 @@ func replace(t *testing.T, name, text string) {
 
 // TestWatchPolicyFile edits a watched file in the ways of editors, programs and Kubernetes.
 func TestWatchPolicyFile(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	for name, pace := range watchPaces {
 		t.Run(name, func(t *testing.T) { testWatch(t, pace) })
 	}

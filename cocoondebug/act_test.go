@@ -60,6 +60,7 @@ func lastAction(t testing.TB, page string) Decision {
 // An action needs a POST, the page's own origin, and the token. Without one of them nothing
 // happens, except for a line in the log.
 func TestActionsAreGuarded(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := started(t, cocoon.Config{Slots: 1})
 	logger, lines := logged()
 	_, page := served(t, rt, Options{Actions: true, Token: token, Logger: logger})
@@ -115,6 +116,7 @@ func TestActionsAreGuarded(t *testing.T) {
 }
 
 func TestActionCancel(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := started(t, cocoon.Config{Slots: 1})
 	_, page := served(t, rt, Options{Actions: true, Token: token})
 	running := make(chan struct{})

@@ -15,6 +15,7 @@ import (
 // The page and the JSON show a canary with its figures, the version of its policy, and the document
 // that is in force.
 func TestCanaryIsShown(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := tasktest.Start(t, cocoon.Config{QuietThrows: true})
 	file := filepath.Join(t.TempDir(), "p<b>.yaml")
 	load := func(text string) {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -22,6 +23,8 @@ import (
 
 // TestMain fails the whole run if it leaks a goroutine.
 func TestMain(m *testing.M) {
+	flag.Parse()
+	flag.Set("test.parallel", "8") // parallel tests wait most of the time
 	code := m.Run()
 	http.DefaultClient.CloseIdleConnections()
 	if err := goleak.Find(); err != nil {

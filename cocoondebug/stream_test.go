@@ -20,6 +20,7 @@ import (
 
 // A stream goes on, and a throw comes with its reason.
 func TestStreamShowsAThrow(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := started(t, cocoon.Config{Slots: 1})
 	_, page := served(t, rt, Options{})
 	ctx, cancel := context.WithTimeout(context.Background(), tasktest.Patience)
@@ -41,6 +42,7 @@ func TestStreamShowsAThrow(t *testing.T) {
 
 // Streams end with the runtime, with a last snapshot that says so, and the page goes on to say so.
 func TestPageWhileTheRuntimeShutsDown(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := started(t, cocoon.Config{Slots: 2})
 	_, page := served(t, rt, Options{})
 	ctx, cancel := context.WithTimeout(context.Background(), tasktest.Patience)
@@ -101,6 +103,7 @@ func TestTwoRuntimes(t *testing.T) {
 
 // Without viewers the handler has no goroutine and keeps nothing of the runtime's.
 func TestWithoutViewers(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := started(t, cocoon.Config{})
 	h, page := served(t, rt, Options{})
 	c := &h.collector
@@ -125,6 +128,7 @@ func TestWithoutViewers(t *testing.T) {
 
 // Viewers that do not read are dropped, and delay none of the others. There is room for so many.
 func TestHundredViewers(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := started(t, cocoon.Config{Slots: 2})
 	h := Handler(rt, Options{}).(*handler)
 	h.patience = 200 * time.Millisecond
@@ -217,6 +221,7 @@ func TestTooManyViewers(t *testing.T) {
 // A storm of decisions about ever new names, tenants and labels neither stops the page nor fills
 // the memory.
 func TestStormOfNames(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := started(t, cocoon.Config{Slots: 2})
 	_, err := rt.RegisterPolicy(cocoon.Policy{Name: "no", On: cocoon.OnEnqueue, Expr: `arriving.priority == 1 ? throw("no") : continue()`})
 	tasktest.Must(t, err)
@@ -262,6 +267,7 @@ func TestStormOfNames(t *testing.T) {
 
 // While more is decided than the stream can keep, the page stays up to date and says what it lacks.
 func TestStormOfDecisions(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := started(t, cocoon.Config{Slots: 2})
 	const policies = 8
 	for i := range policies {

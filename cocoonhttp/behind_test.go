@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
@@ -46,7 +47,7 @@ func TestGoroutineLeftBehind(t *testing.T) {
 			for i := range 4 {
 				letter := string(rune('a' + i))
 				clients.Go(func() {
-					for range 100 {
+					for range longtest.Count(100, 40) {
 						whole(t, s, letter)
 					}
 				})

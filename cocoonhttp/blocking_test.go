@@ -78,6 +78,7 @@ func TestThrowUnheard(t *testing.T) {
 // TestThrowWithBodyUnread checks that a throw does not wait for the rest of a body that the handler
 // has begun to read, and that the connection ends with the response.
 func TestThrowWithBodyUnread(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := tasktest.Start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		io.ReadFull(r.Body, make([]byte, 4))

@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 var (
-	chaosTime = flag.Duration("chaos.time", time.Second, "how long each TestChaos runs")
+	chaosTime = flag.Duration("chaos.time", 0, "how long each TestChaos runs; 0: a second, half of it in the short form")
 	chaosSeed = flag.Uint64("chaos.seed", 0, "of the requests; 0: one of the time")
 )
 
@@ -22,6 +23,10 @@ var (
 // that a client takes for whole is whole, byte by byte. Every other response is refused, or visibly
 // cut. No response is missing, and nothing leaks. make chaos runs it for a long time.
 func TestChaos(t *testing.T) {
+	lasts := *chaosTime
+	if lasts == 0 {
+		lasts = time.Duration(longtest.Count(1000, 500)) * time.Millisecond
+	}
 	for name, ask := range map[string]func(s *chaosServer, rng *rand.Rand) error{
 		"HTTP/1": func(s *chaosServer, rng *rand.Rand) error { return pipeline(s.address, rng, s.count) },
 		"HTTP/2": func(s *chaosServer, rng *rand.Rand) error { return s.stream(rng) },
@@ -36,7 +41,7 @@ func TestChaos(t *testing.T) {
 			for client := range uint64(16) {
 				all.Go(func() {
 					rng := rand.New(rand.NewPCG(seed, client))
-					for end := time.Now().Add(*chaosTime); time.Now().Before(end) && !t.Failed(); {
+					for end := time.Now().Add(lasts); time.Now().Before(end) && !t.Failed(); {
 						if err := ask(s, rng); err != nil {
 							t.Errorf("-chaos.seed=%d: %v\n%s", seed, err, tasktest.Stacks())
 						}

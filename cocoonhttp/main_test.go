@@ -3,6 +3,7 @@ package cocoonhttp
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -29,6 +30,8 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	flag.Parse()
+	flag.Set("test.parallel", "8") // parallel tests wait most of the time
 	code := m.Run()
 	http.DefaultClient.CloseIdleConnections()
 	if err := goleak.Find(); err != nil {

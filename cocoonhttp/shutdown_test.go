@@ -46,6 +46,7 @@ func TestShutdownWaitsForAnswers(t *testing.T) {
 // TestShutdownDeaf checks that a handler that ignores the throw loses its connection, and that the
 // error names it.
 func TestShutdownDeaf(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt, err := cocoon.New(cocoon.Config{Slots: 1})
 	tasktest.Must(t, err)
 	running, gate, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})

@@ -125,6 +125,7 @@ func TestClientNeverReads(t *testing.T) {
 
 // TestClientNeverReadsHints checks the same for informational responses.
 func TestClientNeverReadsHints(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt, loop := tasktest.OneSlot(t)
 	s := handle(t, loop, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Link", strings.Repeat("x", 1<<16))
@@ -151,6 +152,7 @@ func TestClientNeverReadsHints(t *testing.T) {
 // TestThrowWhileReading checks that a throw into a task that waits for its body does not wait for
 // the client, and that the client gets a response.
 func TestThrowWhileReading(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
 		t.Run(name, func(t *testing.T) {
 			rt, loop := tasktest.OneSlot(t)

@@ -124,6 +124,7 @@ func (c *child) blocked(t *testing.T, n int) {
 // TestSIGTERM checks that on SIGTERM under load a server responds to as many requests as possible,
 // throws into the rest, and exits with 0.
 func TestSIGTERM(t *testing.T) {
+	t.Parallel() // its time is that of the child
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no SIGTERM")
 	}

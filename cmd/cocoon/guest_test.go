@@ -74,6 +74,7 @@ func TestGuest(t *testing.T) {
 // TestGuestReads: a guest that waits for its input ends after the timeout, and the command with it,
 // although nothing ends the read.
 func TestGuestReads(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	stdin, input := io.Pipe()
 	var out, errs bytes.Buffer
 	done := make(chan int)

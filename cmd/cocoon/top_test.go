@@ -33,6 +33,7 @@ func debugged(t *testing.T) (*cocoon.Runtime, http.Handler) {
 }
 
 func TestTopOnce(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	_, handler := debugged(t)
 	server := httptest.NewServer(handler)
 	defer server.Close()
@@ -137,6 +138,7 @@ func (s *shown) has(text string) bool {
 // The screen follows the server, keys, the terminal's size and the loss of the server, and leaves
 // the terminal as it was.
 func TestTopScreen(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	_, handler := debugged(t)
 	server := httptest.NewUnstartedServer(handler)
 	address := server.Listener.Addr().String()
