@@ -32,7 +32,7 @@ func minutes(members []Member, d Declared) (all []Remark) {
 			}
 			if why, span := m.slower(name, s.Bucket); why != "" {
 				told[m.own(name)] = true
-				all = append(all, m.remark(n, fmt.Sprintf("write rate: %v, if %v tokens for each %s are meant", shortly(s.Bucket.Rate/span.Seconds()), s.Bucket.Rate, unitNames[span]),
+				all = append(all, m.remark(n, fmt.Sprintf("write rate: %v, if %v tokens are meant for %s", shortly(s.Bucket.Rate/span.Seconds()), s.Bucket.Rate, unitNames[span]),
 					"the bucket %s gets %v tokens a second, and %s", name, s.Bucket.Rate, why))
 			}
 			return false
@@ -45,7 +45,7 @@ func minutes(members []Member, d Declared) (all []Remark) {
 func shortly(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) }
 
 // unitNames are the times that a rate may be meant for, and their names.
-var unitNames = map[time.Duration]string{time.Minute: "minute", time.Hour: "hour", 24 * time.Hour: "day"}
+var unitNames = map[time.Duration]string{time.Minute: "a minute", time.Hour: "an hour", 24 * time.Hour: "a day"}
 
 // words that say a span.
 var spanWords = map[string]time.Duration{"minute": time.Minute, "minutes": time.Minute, "min": time.Minute, "rpm": time.Minute, "minutely": time.Minute,
@@ -63,7 +63,7 @@ func (m Member) slower(name string, b policy.Bucket) (why string, span time.Dura
 	}
 	for _, text := range texts {
 		if number, span := spanIn(text); span > 0 && (number == b.Rate || number == 0 && b.Burst <= b.Rate && b.Rate == math.Trunc(b.Rate)) {
-			return fmt.Sprintf("%q speaks of a%s %s", text, map[bool]string{true: "n"}[span == time.Hour], unitNames[span]), span
+			return fmt.Sprintf("%q speaks of %s", text, unitNames[span]), span
 		}
 	}
 	if len(texts) == 1 {
@@ -80,6 +80,29 @@ func (m Member) slower(name string, b policy.Bucket) (why string, span time.Dura
 		return fmt.Sprintf("is full after %v at most, and the caller is told to come back after %v", full.Round(time.Millisecond), retry), span
 	}
 	return "", 0
+}
+
+// perSecond warns of a throw while a rate is above a number, if the reason gives the number for a
+// longer time: rates are for each second.
+func (a *analysis) perSecond() (all []Warning) {
+	rates := []stubs.ID{stubs.TenantRate, stubs.LoopRate, stubs.StateRate}
+	c := a.contraries(stubs.Throw)
+	c.follow(a.p.Root, nil, func(n *ir.Node, conds []condition) {
+		number, span := spanIn(a.p.Reasons[n.Index])
+		for _, cond := range conds {
+			cond.Node.Any(func(at *ir.Node) bool {
+				if len(all) > 0 || span == 0 || at.Op != ir.OpGt && at.Op != ir.OpGe || at.B.Op != ir.OpConst || at.B.Type != stubs.Float || math.Float64frombits(at.B.Imm) != number {
+					return false
+				}
+				if x := a.named(at.A); x != nil && x.Op == ir.OpRead && slices.Contains(rates, a.reads[x.Index].Stub) {
+					all = []Warning{{a.p.Errorf(at, fmt.Sprintf("compare it with %s", shortly(number/span.Seconds())),
+						"%s is about each second, and %q speaks of %s", a.text(at), a.p.Reasons[n.Index], unitNames[span])}}
+				}
+				return false
+			})
+		}
+	})
+	return all
 }
 
 // spanIn returns the span that a text speaks of, and the last number before it; 0 if there is none.

@@ -94,3 +94,22 @@ func TestLastingMeans(t *testing.T) {
 		checkSlip(t, policy.On(stubs.Enqueue), cond+` ? throw("x") : continue()`, want)
 	}
 }
+
+// Time that a task was blocked, where no wait is going on.
+func TestBlockedBefore(t *testing.T) {
+	const blocked = "task.blocked does not grow while a policy sees the task, and ends no wait"
+	long := `task.blocked > duration("5s")`
+	for _, c := range []struct {
+		on   policy.Trigger
+		cond string
+		want string
+	}{
+		{policy.On(stubs.Block), long, `throw("x") meets tasks that begin another wait: ` + blocked},
+		{policy.Every(time.Millisecond), long, "meets tasks that are back from their waits: " + blocked},
+		{policy.On(stubs.Unblock), long, ""},
+		{policy.On(stubs.Block), long + ` and queue.length > 9`, ""},
+		{policy.Every(time.Millisecond), long + ` and task.running > duration("1s")`, ""},
+	} {
+		checkSlip(t, c.on, c.cond+` ? throw("x") : continue()`, c.want)
+	}
+}

@@ -162,7 +162,7 @@ var Catalogue = []Stub{
 	{ID: TaskSection, Path: "task.section", Type: Name, On: AnyEvent, Doc: `the innermost open section, "" outside any`},
 	{ID: TaskSectionRunning, Path: "task.section_running", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "running time inside the innermost open section"},
 	{ID: TaskSections, Path: "task.sections", Type: Duration, Keyed: true, Max: unbounded, On: AnyEvent, Doc: "running time inside the open section of that name, at any depth; 0 when it is not open"},
-	{ID: TaskRunning, Path: "task.running", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "time the task has held a slot, in all its turns together; of this turn see task.slice"},
+	{ID: TaskRunning, Path: "task.running", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "time the task has held a slot, in all its turns and sections together; see task.slice and task.section_running"},
 	{ID: TaskElapsed, Path: "task.elapsed", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "time since the task arrived"},
 	{ID: TaskWaited, Path: "task.waited", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "time it waited for a slot, queued or suspended; it does not grow while the task runs"},
 	{ID: TaskBlocked, Path: "task.blocked", Type: Duration, Max: unbounded, On: AnyEvent, Doc: "time it was blocked"},
