@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -22,12 +23,19 @@ func Mismatched(members []Member, tasks map[string]document.Class) (all []Remark
 			case kinds == nil || isPattern(name):
 			case len(match.Kinds) > 0 && !slices.ContainsFunc(match.Kinds, func(k string) bool { return slices.Contains(kinds, k) }):
 				all = append(all, m.about("match: the tasks %q are declared %s, and match.kinds has other kinds only; the policy matches none of these tasks", name, declared))
+			case p.On == stubs.Enqueue && p.MaySwitch() && declared == "preemptible" && !readsSafe(p):
+				all = append(all, m.about("match: on enqueue the tasks are those that arrive, and %q is declared preemptible: only safe tasks start while another is suspended", name))
 			case switches && declared == "atomic":
 				all = append(all, m.about("match: the tasks %q are declared atomic, and switch() suspends tasks of the kinds preemptible and both", name))
 			}
 		}
 	}
 	return append(all, misspelt(members, tasks)...)
+}
+
+// readsSafe reports whether a program asks for waiting safe tasks.
+func readsSafe(p *ir.Program) bool {
+	return slices.ContainsFunc(p.Reads, func(r ir.Read) bool { return r.Stub == stubs.QueueSafe })
 }
 
 func (m Member) about(format string, args ...any) Remark {

@@ -3,15 +3,16 @@ package analyzer
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// misspelt returns warnings about names in matches that nothing else names, and that are most
-// likely misspellings of a name that the documents have elsewhere. Only the documents are looked
-// at: which names tasks have in the end, they do not know.
+// misspelt returns warnings about names in matches and expressions that nothing else names, and that
+// are most likely misspellings of a name that the documents have elsewhere. Only the documents are
+// looked at: which names tasks have in the end, they do not know.
 func misspelt(members []Member, tasks map[string]document.Class) (all []Remark) {
 	named := map[string]int{} // how often
 	note := func(names ...string) {
@@ -21,18 +22,46 @@ func misspelt(members []Member, tasks map[string]document.Class) (all []Remark) 
 	}
 	note(slices.Collect(maps.Keys(tasks))...)
 	for _, m := range members {
-		note(slices.Concat(m.Spec.Match.Tasks, m.Spec.Match.Except, m.mentioned())...)
+		names := slices.Sorted(slices.Values(m.names()))
+		note(slices.Compact(names)...)
 	}
-	names, told := slices.Sorted(maps.Keys(named)), map[string]bool{}
+	names, kinds, told := slices.Sorted(maps.Keys(named)), slices.Sorted(maps.Keys(tasks)), map[string]bool{}
 	for _, m := range members {
-		for _, name := range slices.Concat(m.Spec.Match.Tasks, m.Spec.Match.Except) {
-			if s := lang.Misspelt(name, names); named[name] == 1 && s != "" && !told[s] {
+		for i, name := range m.names() {
+			where := "match: "
+			if i >= len(m.Spec.Match.Tasks)+len(m.Spec.Match.Except) {
+				where = ""
+			}
+			if bare, calls := strings.CutSuffix(name, "()"); calls && !told[name] {
 				told[name] = true
-				all = append(all, m.about("match: nothing else names %q; did you mean %q?", name, s))
+				all = append(all, m.about("%s%q ends in (), and names of functions do not; write %q", where, name, bare))
+				continue
+			}
+			s := ""
+			if where != "" {
+				s = lang.Misspelt(name, names)
+			}
+			if _, is := tasks[name]; s == "" && !is && !slices.ContainsFunc(kinds, func(k string) bool { return isPattern(k) && fits(k, name) }) {
+				s = lang.Resembles(name, kinds)
+			}
+			if named[name] == 1 && s != "" && !told[s] && !told[name] {
+				told[name] = true
+				all = append(all, m.about("%snothing else names %q; did you mean %q?", where, name, s))
 			}
 		}
 	}
 	return all
+}
+
+// names returns the names in the match of a policy, and then those in its expression.
+func (m Member) names() []string {
+	return slices.Concat(m.Spec.Match.Tasks, m.Spec.Match.Except, m.mentioned())
+}
+
+// fits reports whether a pattern matches a name.
+func fits(pattern, name string) bool {
+	p, err := lang.ParsePattern(pattern)
+	return err == nil && p.Matches(name)
 }
 
 // mentioned returns the names of tasks and sections in the expression.

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/policy/document"
@@ -12,7 +13,14 @@ import (
 // Names in a match that are misspellings of names elsewhere.
 func TestMisspeltNames(t *testing.T) {
 	const health = "GET /health"
-	tasks := map[string]document.Class{health: {Kind: "safe"}, "report": {}}
+	tasks := map[string]document.Class{health: {Kind: "safe"}, "report": {}, "GET /item": {}, "GET /items": {}}
+	limit := func(name string) policy.Spec {
+		s, err := policy.TimeLimit{Func: name, Limit: time.Second}.Spec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
 	shed := func(m policy.Match) policy.Spec {
 		return of(m, on(stubs.Enqueue, `queue.length > 99 ? throw("x") : continue()`))
 	}
@@ -30,12 +38,22 @@ func TestMisspeltNames(t *testing.T) {
 		{"of two the first", []policy.Spec{except("GET /satus"), except("GET /status")}, `nothing else names "GET /satus"; did you mean "GET /status"?`},
 		{"twice", []policy.Spec{except("GET /heatlh"), except("GET /heatlh")}, ""},
 		{"right", []policy.Spec{except(health)}, ""},
-		{"several of them", []policy.Spec{shed(policy.Match{Tasks: []string{"reports"}})}, ""},
+		{"several of them", []policy.Spec{shed(policy.Match{Tasks: []string{"reports"}})}, `match: nothing else names "reports"; did you mean "report"?`},
+		{"several in an expression", []policy.Spec{of(policy.Match{}, on(stubs.Enqueue, `queue.length > 9 and arriving.name == "reports" ? throw("x") : continue()`))}, `: nothing else names "reports"; did you mean "report"?`},
+		{"several of a limit", []policy.Spec{limit("reports")}, `nothing else names "reports"; did you mean "report"?`},
+		{"several of both", []policy.Spec{shed(policy.Match{Tasks: []string{"GET /items"}})}, ""},
+		{"several not declared", []policy.Spec{shed(policy.Match{Tasks: []string{"job"}}), shed(policy.Match{Tasks: []string{"jobs"}})}, ""},
+		{"capitals", []policy.Spec{except("get /Health")}, `did you mean "GET /health"?`},
+		{"slash", []policy.Spec{except("GET /health/")}, `did you mean "GET /health"?`},
+		{"method", []policy.Spec{except("/health")}, `did you mean "GET /health"?`},
+		{"another method", []policy.Spec{except("PUT /health")}, ""},
+		{"a call", []policy.Spec{limit("parse()")}, `"parse()" ends in (), and names of functions do not; write "parse"`},
+		{"a method's name", []policy.Spec{limit("regexp.(*Regexp).Match")}, ""},
 		{"another version", []policy.Spec{except("GET /v1/items"), except("GET /v12/items"), except("GET /v21/items")}, ""},
 		{"another letter", []policy.Spec{shed(policy.Match{Tasks: []string{"resort"}})}, ""},
 	} {
 		got := Mismatched(members(t, declared, c.specs...), tasks)
-		if (c.want == "") != (len(got) == 0) || len(got) > 1 || len(got) > 0 && !strings.Contains(got[0].Err.Error(), c.want) {
+		if (c.want == "") != (len(got) == 0) || len(got) > 1 || len(got) > 0 && !strings.Contains(": "+got[0].Err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, got, c.want)
 		}
 	}

@@ -104,7 +104,7 @@ func (a *analysis) vacuous(n *ir.Node, weights map[*ir.Node]bool) {
 	if n.Op == ir.OpAdd || n.Op == ir.OpSub {
 		neutral = 0
 	}
-	unit := n.Op == ir.OpDiv && of.Op == ir.OpFloat && of.A.Type != stubs.Int && !strings.HasPrefix(a.text(by), "1")
+	unit := of.Op == ir.OpRetype || n.Op == ir.OpDiv && of.Op == ir.OpFloat && of.A.Type != stubs.Int && !strings.HasPrefix(a.text(by), "1")
 	slots := n.Op == ir.OpMul && of.Op == ir.OpRead && a.reads[of.Index].Stub == stubs.LoopSlots
 	if isNumber(by, neutral) && n.Type == of.Type && of.Op != ir.OpConst && !unit && !slots && !weights[n] {
 		a.warn(n, "remove the number, or correct it", "%s %s, which changes nothing", a.text(n), does)

@@ -18,6 +18,7 @@ func (a *analysis) slips() {
 	a.sums()
 	a.quoted()
 	a.everyName()
+	a.wholeNames()
 	a.busyAlone()
 	a.timeOfDay()
 	a.mixed()

@@ -84,6 +84,49 @@ func (a *analysis) unlabelled() (all []Warning) {
 	return all
 }
 
+// unranked warns of a rank that starts tasks without a number in a label first, as they count as 0.
+func (a *analysis) unranked() (all []Warning) {
+	a.p.Root.Any(func(n *ir.Node) bool {
+		if n.Op != ir.OpEffect || !isRank(a.p, n) || !a.reached[n] {
+			return false
+		}
+		for _, r := range a.p.Reads {
+			label := a.withoutDefault(r)
+			if label != "" && len(all) == 0 && a.slope(n.A, source{r.Stub, r.Key}) == rising {
+				all = []Warning{{a.p.Errorf(n, "write a number for them, as in "+strings.TrimSuffix(label, ")")+", 9)",
+					"%s starts tasks without a number in the label before most others: they count as 0, and the lowest rank starts first", a.text(n))}}
+			}
+		}
+		return len(all) > 0
+	})
+	return all
+}
+
+// withoutDefault returns the text that reads a label as a number without a default; "" of another
+// read, and if the policy asks for the label itself.
+func (a *analysis) withoutDefault(r ir.Read) string {
+	asks := func(o ir.Read) bool { return o.Stub == r.Stub && o.Key == r.Key && o.Taken == ir.TakenWhole }
+	if r.Taken != ir.TakenInt && r.Taken != ir.TakenFloat || r.Stub != stubs.TaskLabels && r.Stub != stubs.ArrivingLabels || slices.ContainsFunc(a.p.Reads, asks) {
+		return ""
+	}
+	at := a.firstRead(r)
+	if text := a.p.Text[at.Pos:at.End]; !strings.Contains(text, ",") {
+		return text
+	}
+	return ""
+}
+
+// firstRead returns the first operation that reads a stub.
+func (a *analysis) firstRead(r ir.Read) (at *ir.Node) {
+	a.p.Root.Any(func(n *ir.Node) bool {
+		if n.Op == ir.OpRead && n.Index == r.Offset && at == nil {
+			at = n
+		}
+		return at != nil
+	})
+	return at
+}
+
 // lowLabel returns a comparison that holds for 0 and not for greater numbers of a label, and the
 // text that reads the label without a default.
 func (a *analysis) lowLabel(c condition) (at *ir.Node, label string) {
@@ -98,13 +141,13 @@ func (a *analysis) lowLabel(c condition) (at *ir.Node, label string) {
 	if y.Op != ir.OpConst {
 		x, y = y, x
 	}
-	if x.Op != ir.OpRead || y.Op != ir.OpConst || a.reads[x.Index].Taken != ir.TakenInt && a.reads[x.Index].Taken != ir.TakenFloat {
+	if x.Op != ir.OpRead || y.Op != ir.OpConst {
 		return nil, ""
 	}
-	r, label := a.reads[x.Index], a.p.Text[x.Pos:x.End]
+	r := a.reads[x.Index]
+	label = a.withoutDefault(r)
 	low := a.slopeOf(condition{n, c.holds}, source{stub: r.Stub}) == falling && ir.Compare(n.Op, n.A.Type, wordOf(n.A, y), wordOf(n.B, y)) == c.holds
-	asks := func(o ir.Read) bool { return o.Stub == r.Stub && o.Key == r.Key && o.Taken == ir.TakenWhole } // for the label itself
-	if !low || slices.ContainsFunc(a.p.Reads, asks) || r.Stub != stubs.TaskLabels && r.Stub != stubs.ArrivingLabels || strings.Contains(label, ",") {
+	if !low || label == "" {
 		return nil, ""
 	}
 	return n, label

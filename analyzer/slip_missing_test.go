@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // Tasks without a number in a label, which count as 0.
@@ -21,5 +22,23 @@ func TestTasksWithoutNumber(t *testing.T) {
 		`arriving.labels.level != "" and int(arriving.labels.level) < 3 and loop.busy > 99`: "",
 	} {
 		checkIdleNumber(t, LimitsOf(policy.Spec{}), cond, want)
+	}
+}
+
+// Ranks by a label that some tasks do not have.
+func TestRanksWithoutNumber(t *testing.T) {
+	const first = "starts tasks without a number in the label before most others"
+	for expr, want := range map[string]string{
+		`rank(int(arriving.labels.level))`:                                            "rank(int(arriving.labels.level)) " + first,
+		`let level = int(arriving.labels.level); rank(duration("1s") * level)`:        first,
+		`queue.length > 9 ? rank(int(arriving.labels.level) * 2 + 1) : continue()`:    first,
+		`rank(int(arriving.labels.level, 5))`:                                         "",
+		`rank(int(arriving.labels.level, 0))`:                                         "",
+		`rank(-int(arriving.labels.level))`:                                           "",
+		`arriving.labels.level == "" ? rank(9) : rank(int(arriving.labels.level))`:    "",
+		`rank(-arriving.priority)`:                                                    "",
+		`int(arriving.labels.level) > 3 ? rank(1) : rank(hash(arriving.labels.user))`: "",
+	} {
+		checkSlip(t, policy.On(stubs.Enqueue), expr, want)
 	}
 }

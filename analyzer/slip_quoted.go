@@ -1,11 +1,13 @@
 package analyzer
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -29,6 +31,33 @@ func (a *analysis) quoted() {
 	for _, text := range slices.Compact(texts) {
 		if isPath(text) {
 			a.warn(a.literal(text), "write it without quotes for the state stub", "%q is a name here, and no state stub", text)
+		}
+	}
+}
+
+// wholeNames warns of names of tasks and sections that are compared letter by letter, and that read
+// like a pattern, or like the word of documents for all other tasks.
+func (a *analysis) wholeNames() {
+	mentions := a.p.Mentions()
+	for _, r := range a.p.Reads {
+		if r.Stub == stubs.TaskSections && r.Pattern == "" {
+			mentions = append(mentions, ir.Mention{Read: r, Name: r.Key})
+		}
+	}
+	told := map[string]bool{}
+	for _, m := range mentions {
+		switch m.Read.Stub {
+		case stubs.TaskName, stubs.ArrivingName, stubs.TaskSection, stubs.TaskSections, stubs.TaskStack:
+		default:
+			continue
+		}
+		p, err := lang.ParsePattern(m.Name)
+		if _, one := p.Name(); err != nil || told[m.Name] {
+			continue
+		} else if told[m.Name] = true; !one {
+			a.warn(a.literal(m.Name), fmt.Sprintf("write in pattern(%q)", m.Name), "%q is compared letter by letter, and its stars stand for nothing else", m.Name)
+		} else if m.Name == "default" && m.Read.Stub <= stubs.ArrivingName {
+			a.warn(a.literal(m.Name), "write tasks: [default] in the match", "%q is a name here; it stands for all other tasks in documents alone", m.Name)
 		}
 	}
 }

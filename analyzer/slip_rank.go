@@ -27,6 +27,8 @@ func (a *analysis) urgency(n *ir.Node) {
 		a.warn(n, "write rank(runtime.uptime + arriving.deadline)", "the lowest rank starts first: %s starts tasks without a deadline first, and the most urgent task last", a.text(n))
 	case sole && a.slope(n.A, source{stub: stubs.ArrivingDeadline}) == rising && a.slope(n.A, source{stub: stubs.RuntimeUptime}) == falling:
 		a.warn(n, "write rank(runtime.uptime + arriving.deadline)", "the moment of a deadline is later for a task that arrives later: %s counts the time of arrival the other way round", a.text(n))
+	case sole && a.slope(n.A, source{stub: stubs.ArrivingDeadline}) == rising && a.slope(n.A, source{stub: stubs.RuntimeUptime}) == flat:
+		a.warn(n, "write rank(runtime.uptime + arriving.deadline)", "%s is the time left when a task arrives, and no moment: a task that has waited comes no nearer to its turn", a.text(n))
 	}
 }
 

@@ -8,17 +8,13 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// misplaced warns of a comparison between the clock of the runtime and a time span, of a sum of a
-// deadline and a cost, and of a size of the heap that each process has.
+// misplaced warns of a comparison between the clock of the runtime and a time span, and of a sum of a
+// deadline and a cost.
 func (a *analysis) misplaced(n *ir.Node) {
 	for _, side := range [][2]*ir.Node{{n.A, n.B}, {n.B, n.A}} {
 		clock, span := side[0], side[1]
-		switch {
-		case a.onlyReads(clock, stubs.RuntimeUptime) && a.isSpanStub(span):
+		if a.onlyReads(clock, stubs.RuntimeUptime) && a.isSpanStub(span) {
 			a.warn(n, "compare two time spans, or the moments runtime.uptime - span", "%s is the time since the runtime was made, and %s a time span of tasks", a.text(clock), a.text(span))
-			return
-		case a.onlyReads(clock, stubs.RuntimeHeap) && span.Op == ir.OpConst && span.Type == stubs.Bytes && span.Imm < 1<<20:
-			a.warn(n, "write a greater unit, such as MiB", "the heap of a process is hardly ever below %s", a.text(span))
 			return
 		}
 		if sum := a.named(clock); sum != nil && sum.Op == ir.OpAdd && n.A.Type == stubs.Duration && a.hasDeadline(sum.A) != a.hasDeadline(sum.B) && (a.isCost(sum.A) || a.isCost(sum.B)) {

@@ -41,8 +41,12 @@ func TestIdleNumbers(t *testing.T) {
 		`runtime.uptime + arriving.deadline < state.d`:              "",
 		`arriving.deadline + arriving.cost < duration("0s")`:        "arriving.deadline + arriving.cost adds the time that the task needs to the time that it has",
 		`arriving.cost + queue.oldest > arriving.deadline`:          "",
-		`runtime.heap > bytes("512B")`:                              `the heap of a process is hardly ever below bytes("512B")`,
+		`runtime.heap > bytes("512B")`:                              `runtime.heap > bytes("512B") is true for each heap of 1MiB to 16TiB`,
 		`runtime.heap > bytes("512MB")`:                             "",
+		`runtime.heap / bytes("1B") > 512`:                          `runtime.heap / bytes("1B") > 512 is true for each heap`,
+		`runtime.heap / bytes("1MiB") > 536_870_912`:                "is false for each heap of 1MiB to 16TiB",
+		`runtime.heap / bytes("1MiB") > 512`:                        "",
+		`runtime.heap > state.n * bytes("1B")`:                      "",
 		`arriving.name in pattern("*") and queue.length > 3`:        `pattern("*") matches all names, and the empty one`,
 		`arriving.name in pattern("*/health") and queue.length > 3`: "",
 	} {

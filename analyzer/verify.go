@@ -111,6 +111,9 @@ func Verify(p *ir.Program, limits Limits) (Verified, error) {
 	v.warnings = append(v.warnings, precedence(p)...)
 	v.warnings = append(v.warnings, a.undated()...)
 	v.warnings = append(v.warnings, a.unlabelled()...)
+	for _, look := range []func() []Warning{a.waits, a.turns, a.heap, a.unranked, a.gone, a.lasting, a.totals, a.crowds, a.perSecond} {
+		v.warnings = append(v.warnings, look()...)
+	}
 	v.warnings = append(v.warnings, a.overtaken(v.warnings)...)
 	v.warnings = append(v.warnings, a.demoted()...)
 	slices.SortStableFunc(v.warnings, func(v, w Warning) int { return v.Pos - w.Pos })

@@ -99,6 +99,27 @@ func effects(p *ir.Program) []string {
 	return all
 }
 
+// buckets says how fast the buckets fill from which the program takes. Of one that is declared by
+// -state this is not known.
+func buckets(p *ir.Program, spec policy.Spec, states map[string]policy.State) (all []string) {
+	own, _ := policy.StatesOf(spec.State) // Parse has checked them
+	for _, site := range p.Sites {
+		s, private := own[site.Name]
+		if !private {
+			s = states[site.Name]
+		}
+		if site.Effect != stubs.Take || s.Bucket.Burst == policy.MaxBurst {
+			continue
+		}
+		b := s.Bucket
+		text := fmt.Sprintf("%s: %v tokens a second, %v a minute, at most %v", site.Name, b.Rate, 60*b.Rate, b.Burst)
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
 // collectVerdicts lists the verdicts below n, each once, in source order.
 func collectVerdicts(p *ir.Program, n *ir.Node, all *[]string) {
 	if n == nil {

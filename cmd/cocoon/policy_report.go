@@ -30,6 +30,7 @@ type report struct {
 	Reads     []string  `json:"reads,omitempty"`
 	Verdicts  []string  `json:"verdicts,omitempty"`
 	Effects   []string  `json:"effects,omitempty"`
+	Buckets   []string  `json:"buckets,omitempty"` // how fast they fill
 	Findings  []finding `json:"findings"`
 }
 
@@ -170,6 +171,7 @@ func (c *checkCommand) report(file string, spec policy.Spec, on *document.Loaded
 	r.Cost, r.Mode, r.Evaluated = v.Cost(), spec.Mode.String(), evaluated(spec.On, p)
 	r.Match, r.Zone = matched(spec.Match), zone(spec, p)
 	r.Means, r.Reads, r.Effects = bracketed(p), reads(p), effects(p)
+	r.Buckets = buckets(p, spec, on.States)
 	collectVerdicts(p, p.Root, &r.Verdicts)
 	return r, v
 }
@@ -192,6 +194,9 @@ func (r report) print(w io.Writer, explain bool) {
 		line("reads", listed(r.Reads))
 		line("verdicts", listed(r.Verdicts))
 		line("effects", listed(r.Effects))
+		for _, bucket := range r.Buckets {
+			line("bucket", bucket)
+		}
 	}
 	for _, f := range r.Findings {
 		fmt.Fprintln(w, f.story)

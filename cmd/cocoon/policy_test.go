@@ -24,6 +24,7 @@ policies:
 	two := file("two.yaml", "version: 1\nlimits:\n  - {func: regex.match, limit: 2s}\n")
 	idle := file("idle.yaml", "version: 1\ntenants: {label: tenant, shares: {gold: 3}}\ntasks: {a: atomic}\n"+
 		"policies: [{name: p, every: 1ms, match: {tasks: [a], kinds: [both]}, expr: throw(\"x\")}]\n")
+	taken := file("taken.yaml", "version: 1\nstates: {requests: {rate: 1.5, burst: 20}}\npolicies: [{name: p, on: enqueue, expr: 'not take(\"requests\", 1) ? throw(\"x\") : continue()'}]\n")
 	fair := file("fair.yaml", "version: 1\norder: fair\ntenants: {label: tenant}\n")
 	const shares = ":2:10: warning: tenants: the shares have no effect, because no policy reads arriving.virtual_time; write order: fair\n"
 	const kinds = `idle.yaml:4:12: warning: policy "p": match: the tasks "a" are declared atomic, and match.kinds has other kinds only`
@@ -38,6 +39,7 @@ policies:
 			"  match      loops bulk; tasks GET /*, POST /*; except GET /health; kinds safe\n  zone       Europe/Berlin\n",
 			": all\n  evaluated  on exit\n  mode       enforce\n  match      everything\n  cost "}},
 		{[]string{"explain", mixed}, 0, []string{"\n  means      arriving.priority in [1, 2] or loop.busy > 9 or (queue.length > 9 and arriving.priority < 0)\n  cost "}},
+		{[]string{"explain", taken}, 0, []string{"\n  effects    take(\"requests\")\n  bucket     requests: 1.5 tokens a second, 90 a minute, at most 20\n"}},
 		{[]string{"check", one, two}, 1, []string{two + `:3:5: error: limit of "regex.match": it is declared already, by ` + one + ":3:5\n"}},
 	} {
 		code, out, err := command("", append([]string{"policy"}, c.args...)...)

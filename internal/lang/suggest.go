@@ -70,6 +70,31 @@ func Misspelt(name string, candidates []string) string {
 	return ""
 }
 
+// Resembles returns the declared name that another name most likely is, written otherwise, or "": in
+// other letters of case, with a slash at its end, as a plural, or without the method of a request.
+// Two such names may both be right, so a caller asks for names that nothing declares.
+func Resembles(name string, declared []string) string {
+	if len(name) > 256 {
+		return ""
+	}
+	for _, c := range declared {
+		_, path, _ := strings.Cut(c, " /")
+		if name != c && (plain(name) == plain(c) || path != "" && name == "/"+path) {
+			return c
+		}
+	}
+	return ""
+}
+
+// plain returns a name in small letters, without a slash or an s at its end.
+func plain(name string) string {
+	name = strings.ToLower(name)
+	if cut := strings.TrimSuffix(strings.TrimSuffix(name, "/"), "s"); len(cut) > 2 {
+		return cut
+	}
+	return name
+}
+
 // swapped reports whether two neighbouring letters of a are swapped in b.
 func swapped(a, b string) bool {
 	i := common(a, b)
