@@ -36,7 +36,7 @@ func (s *strand) arrive(t *Task) (waits bool, err error) {
 	}
 	l.join(s, t)
 	l.meter.arrives(s, now)
-	l.gatherOne()
+	l.gatherOne(now)
 	if most := l.cfg.MaxQueue; most > 0 && l.core.Waiting() >= most {
 		l.lendWaits(now) // do not refuse a task while a holder of a slot only waits
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 
+	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -113,7 +114,7 @@ func (s *strand) passOn() (waited bool) {
 	l.lock()
 	now := notify.Now()
 	if s.meet(now); s.lent.Load() {
-		l.gatherOne()
+		l.gatherOne(now)
 	}
 	l.unseat(s, now)
 	s.dropLent() // lent since the last request was handled
@@ -180,19 +181,23 @@ func (s *strand) stayAside() {
 	}
 }
 
-// beginRest begins a Block.
-func (s *strand) beginRest() {
+// beginRest begins a Block. It returns how long the task had rested before.
+func (s *strand) beginRest() (rested int64) {
 	l := s.loop
 	if l.wanted.Load() || !s.mayRest() {
 		s.block()
-		return
+		return 0
 	}
 	s.blocked = true
-	set(&s.brief, false)
-	s.rest.Add(-notify.Now())
+	if s.brief.Load() != int32(inside.None) {
+		s.brief.Store(int32(inside.None))
+	}
+	now := notify.Now()
+	rested = s.rest.Add(-now) + now
 	if l.wanted.Load() && s.endRest() {
 		s.block()
 	}
+	return rested
 }
 
 // afterRest ends a Block.
@@ -201,34 +206,61 @@ func (s *strand) afterRest() {
 		s.unblock()
 		return
 	}
+	s.breath.looked = 0 // what it ran before was before a pause
+	s.afterCall()
+}
+
+// afterCall ends a Block in which the task kept its slot.
+func (s *strand) afterCall() {
 	s.blocked = false
-	if s.breath.looked = 0; s.loop.wants(stubs.Unblock) { // what it ran before was before a pause
+	if s.loop.wants(stubs.Unblock) {
 		s.loop.happened(s, stubs.Unblock)
 	}
 }
 
 func init() { inside.BeginBrief, inside.OnThrow = beginBrief, onThrow }
 
-// End implements inside.Call.
-func (c *briefCall) End() { (*strand)(c).endAway() }
-
-func beginBrief(ctx context.Context) (inside.Call, error) {
+func beginBrief(ctx context.Context, what inside.Brief) (call inside.Call, err error) {
 	s := strandOf(ctx)
 	if s == nil || s.blocked {
-		return nil, nil
+		return call, nil
 	}
 	if err := s.mayCall(ctx); err != nil {
-		return nil, err
+		return call, err
 	}
-	switch now := notify.Now(); {
-	case s.aside():
+	call.Task = (*briefCall)(s)
+	if s.aside() {
 		s.beginAside()
-	case s.keepsSlot(now):
-		s.blocked = true
-		set(&s.brief, true)
-		s.rest.Add(-now)
-	default:
-		s.beginRest()
+		return call, nil
 	}
-	return (*briefCall)(s), nil
+	if what != inside.Writes {
+		call.Leaves, call.Known = goroutine.Leaves()
+	}
+	if what == inside.None {
+		call.Rested = s.beginRest()
+		return call, nil
+	}
+	now := notify.Now()
+	if !s.keepsSlot(now) {
+		call.Rested = s.beginRest()
+		return call, nil
+	}
+	s.blocked = true
+	if s.brief.Load() != int32(what) {
+		s.brief.Store(int32(what))
+	}
+	call.Rested = s.rest.Add(-now) + now
+	return call, nil
+}
+
+// EndCall ends a brief call. It is for inside.Call.
+func (c *briefCall) EndCall(call inside.Call) {
+	s := (*strand)(c)
+	if call.Known {
+		if n, _ := goroutine.Leaves(); n == call.Leaves && s.forgetRest(call.Rested) {
+			s.afterCall()
+			return
+		}
+	}
+	s.endAway()
 }

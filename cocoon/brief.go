@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/inside"
 )
 
 // Brief calls. A write to a socket may wait, because the client decides how fast it reads. But
@@ -11,15 +12,16 @@ import (
 // places with another task every 2 KiB on a busy server. So a task in a brief call rests (rest.go),
 // and keeps its slot also while other tasks wait. It loses the slot
 //
-//   - when its goroutine is found waiting: a task that needs a slot looks, and so does the timer
-//     while a task waits for a slot (parked.go);
+//   - when its goroutine is found waiting, or back from a wait and without a P: a task that needs a
+//     slot looks, and so does the timer while a task waits for a slot (parked.go);
 //   - when code that must see each task, such as a time policy, takes the slots of all tasks that
 //     rest.
 //
 // A brief call begins like any other Block, and gives the slot up if another task waits,
 //
-//   - for the next slowCalls calls after a call was found waiting: the client is slow, and the time
-//     until the next look would cost the waiting tasks more than the change of places;
+//   - for the next slowCalls calls after a call was found waiting, unless it was a receive: the
+//     client is slow, and the time until the next look would cost the waiting tasks more than the
+//     change of places;
 //   - when other tasks have waited for maxKeep. Otherwise a handler that computes what it writes
 //     could delay short requests for as long as it runs.
 const (
@@ -46,11 +48,24 @@ func (s *strand) keepsSlot(now int64) bool {
 }
 
 // inBrief reports whether the task is in a brief call now. Called under the loop's lock.
-func (s *strand) inBrief() bool { return s.brief.Load() && s.rest.Load() < 0 }
+func (s *strand) inBrief() bool { return s.brief.Load() != int32(inside.None) && s.rest.Load() < 0 }
 
-// waitsInCall reports whether the task's goroutine waits in a call. Called under the loop's
-// lock.
-func (s *strand) waitsInCall() bool { return s.status() == goroutine.Waiting }
+// hasWaited reports whether the goroutine of a task in a brief call waits, or has waited and not run
+// since. Called under the loop's lock.
+func (s *strand) hasWaited() bool {
+	status := s.status()
+	return status == goroutine.Waiting || status == goroutine.Ready
+}
+
+// findsSlow reports whether the task is in a brief call that waits for a slow client. A receive may
+// wait because the client has sent all. Called under the loop's lock.
+func (s *strand) findsSlow() bool {
+	switch inside.Brief(s.brief.Load()) {
+	case inside.Writes, inside.Sends:
+		return s.status() == goroutine.Waiting
+	}
+	return false
+}
 
 // mayRest reports whether the task can begin a Block and keep its slot.
 func (s *strand) mayRest() bool {

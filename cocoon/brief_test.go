@@ -3,18 +3,26 @@ package cocoon
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/inside"
 )
 
 // briefly makes a brief call.
 func briefly(t *testing.T, ctx context.Context, fn func()) {
 	t.Helper()
-	call, err := beginBrief(ctx)
-	if must(t, err); call != nil {
-		defer call.End()
-	}
+	brieflyDo(t, ctx, inside.Writes, fn)
+}
+
+func brieflyDo(t *testing.T, ctx context.Context, what inside.Brief, fn func()) {
+	t.Helper()
+	call, err := beginBrief(ctx, what)
+	must(t, err)
+	defer call.End()
 	fn()
 }
 
@@ -109,11 +117,75 @@ func TestBriefCallOfExclusiveLoop(t *testing.T) {
 	}))
 }
 
+// A message that is sent or received without a wait counts as running, and a wait for one does not.
+// A send that waits has a slow client; a receive that waits has not.
+func TestBriefMessages(t *testing.T) {
+	for what, slow := range map[inside.Brief]int32{inside.Sends: slowCalls, inside.Receives: 0, inside.None: 0} {
+		rt := start(t, Config{Slots: 1, StallAfter: time.Hour})
+		if _, ok := goroutine.Leaves(); !ok {
+			t.Skip("this platform does not tell whether a goroutine has waited")
+		}
+		must(t, rt.Run(background, "calls", func(ctx context.Context) error {
+			s := TaskOf(ctx).strand
+			eventually(t, "a call that does not stop running", func() bool {
+				before := s.rest.Load()
+				brieflyDo(t, ctx, what, func() { work(time.Microsecond) })
+				return s.rest.Load() == before
+			})
+			before := s.rest.Load()
+			brieflyDo(t, ctx, what, func() { time.Sleep(time.Millisecond) })
+			if rest := time.Duration(s.rest.Load() - before); rest < time.Millisecond {
+				t.Errorf("kind %d: a wait of a millisecond is a rest of %v", what, rest)
+			}
+			gate := make(chan struct{})
+			other := rt.Go(background, "waits", func(context.Context) error { close(gate); return nil })
+			queued(t, rt)
+			s.keptFrom = 0 // however long that took
+			brieflyDo(t, ctx, what, func() { <-gate })
+			if n := s.slow.Load(); n != slow {
+				t.Errorf("kind %d: it gives its slot up for %d more calls; want %d", what, n, slow)
+			}
+			return other.Wait(background)
+		}))
+	}
+}
+
+// A task in a brief call that is back from a wait, but has no P, loses its slot to a task that has
+// one: if that task waited, each would wait for the other's turn.
+func TestBriefCallWithoutP(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	rt := start(t, Config{Slots: 1, StallAfter: time.Hour, KeepProcs: true})
+	const tries = 20
+	first := 0
+	for range tries {
+		gate := make(chan struct{})
+		var back atomic.Bool
+		var id atomic.Uintptr
+		h := rt.Go(background, "calls", func(ctx context.Context) error {
+			id.Store(goroutine.ID())
+			briefly(t, ctx, func() { <-gate; back.Store(true) })
+			return nil
+		})
+		eventually(t, "the call to wait", func() bool { return goroutine.StatusOf(id.Load()) == goroutine.Waiting })
+		close(gate)
+		must(t, rt.Run(background, "arrives", func(context.Context) error {
+			if !back.Load() {
+				first++
+			}
+			return nil
+		}))
+		must(t, h.Wait(background))
+	}
+	if first < tries/4 { // the collector may take the P
+		t.Errorf("the task that arrived ran before the other had a P %d of %d times", first, tries)
+	}
+}
+
 // Outside of tasks, and inside of Block, there is nothing to begin.
 func TestBriefCallOfNoTask(t *testing.T) {
 	rt := start(t, Config{})
 	none := func(ctx context.Context) {
-		if call, err := beginBrief(ctx); call != nil || err != nil {
+		if call, err := beginBrief(ctx, inside.Writes); call.Task != nil || err != nil {
 			t.Errorf("%v, %v", call, err)
 		}
 	}

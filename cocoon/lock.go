@@ -72,20 +72,20 @@ func (l *Loop) checkOrder() {
 // Called under the loop's lock.
 func (l *Loop) gather() {
 	l.adopt()
-	l.takeRests(len(l.slots), true)
+	l.takeRests(len(l.slots), true, 0)
 }
 
 // gatherOne shuts one open slot if the slot is free. If there is none, it shuts all open slots,
 // because a task may have to wait. If then no slot is free, it takes the slot of a resting task.
 // Called under the loop's lock.
-func (l *Loop) gatherOne() {
+func (l *Loop) gatherOne(now int64) {
 	for i := range l.slots {
 		if l.slots[i].holder.Load() == nil && l.shut(i) {
 			return
 		}
 	}
 	if l.adopt(); l.core.Full() {
-		l.takeRests(1, false)
+		l.takeRests(1, false, now)
 	}
 }
 

@@ -4,7 +4,7 @@ package cocoon
 // Called under the loop's lock, by the task's goroutine.
 func (s *strand) regain(now int64) (granted bool) {
 	l := s.loop
-	l.gatherOne()
+	l.gatherOne(now)
 	if l.core.Unblock(&s.core, now) {
 		l.seat(s, now)
 		return true

@@ -25,7 +25,9 @@ import (
 // A task in a brief call rests also while other tasks wait. Until its goroutine is found waiting,
 // only the looks of rule 2 take its slot: see brief.go.
 //
-// The time that a task has rested does not count as running, to the nanosecond.
+// The time that a task has rested does not count as running, to the nanosecond. The exception is a
+// brief call that sends or receives a message and never stops running: it has not waited, so it
+// counts as running (forgetRest).
 
 // endRest reports whether the task, which may have rested, still has its slot.
 func (s *strand) endRest() bool {
@@ -42,6 +44,14 @@ func (s *strand) endRest() bool {
 	}
 }
 
+// forgetRest ends a rest during which the goroutine has not stopped running: the rest counts as
+// running, and no clock is read. rested is how long the task had rested before. forgetRest reports
+// whether the task still has its slot.
+func (s *strand) forgetRest(rested int64) bool {
+	rest := s.rest.Load()
+	return rest < 0 && s.rest.CompareAndSwap(rest, rested)
+}
+
 // settleRest subtracts the rests of a task that holds a slot from its running time. If the task
 // rests now, settleRest takes its slot and reports true. Called under the loop's lock; the caller
 // delivers the slot.
@@ -51,14 +61,14 @@ func (s *strand) settleRest(now int64) (took bool) {
 	}
 	l, rest, end := s.loop, s.rest.Swap(0), s.restedAt.Load()
 	if took = rest < 0; took {
-		rest, end = rest+now, now
+		rest, end = max(0, rest+now), now // now may be the time just before the rest began
 	}
 	l.core.Rested(&s.core, rest, end)
 	s.runBase.Store(now - s.core.Ran(now))
 	if took {
 		// It announces its waits, which is no reason to let its class stand aside.
 		s.task.class.seen.running()
-		if s.brief.Load() && s.waitsInCall() {
+		if s.findsSlow() {
 			s.slow.Store(slowCalls)
 		}
 		l.unseat(s, now)
@@ -69,13 +79,12 @@ func (s *strand) settleRest(now int64) (took bool) {
 }
 
 // takeRests settles the tasks that hold slots, until it has taken most slots. It takes the slot of
-// a task in a brief call only if the goroutine waits, or if brief is set. Called under the
-// loop's lock, after adopt.
-func (l *Loop) takeRests(most int, brief bool) {
-	now := int64(0)
+// a task in a brief call only if the goroutine has waited, or if brief is set. now is the time, or
+// 0 if the caller has not read it. Called under the loop's lock, after adopt.
+func (l *Loop) takeRests(most int, brief bool, now int64) {
 	for i := range l.slots {
 		s := l.slots[i].firm()
-		if s == nil || s.rest.Load() == 0 || !brief && s.inBrief() && !s.waitsInCall() {
+		if s == nil || s.rest.Load() == 0 || !brief && s.inBrief() && !s.hasWaited() {
 			continue
 		}
 		if now == 0 {
@@ -98,6 +107,6 @@ func (l *Loop) noteWaiters() {
 		return
 	}
 	if l.wanted.Store(wanted); wanted {
-		l.takeRests(len(l.slots), false) // of tasks that have just begun to rest
+		l.takeRests(len(l.slots), false, 0) // of tasks that have just begun to rest
 	}
 }

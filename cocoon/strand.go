@@ -80,7 +80,7 @@ type strand struct {
 	owes     *strand       // list of tasks on the same goroutine that gave up their slots for this one
 	owedNext *strand       // next in that list
 	sections sectionStack  // written by the goroutine, read by policies
-	brief    atomic.Bool   // its rest is a brief call
+	brief    atomic.Int32  // the inside.Brief that its rest is
 	at       int32         // the open slot that it took last
 	breath   breather
 	// since when brief calls have found tasks waiting for a slot; 0: the last one found none

@@ -1,43 +1,29 @@
 package cocoongrpc
 
-import (
-	"time"
-
-	"github.com/cocoon-go/cocoon/notify"
-)
+import "github.com/cocoon-go/cocoon/internal/goroutine"
 
 // receipts predicts whether the next message of a stream is there already. A client that sends as
 // fast as it can is ahead of its handler. If the task gave its slot up for each message, it would
 // change places with another task for each, and that costs more than a message. So after some
-// receives that took no time, the next ones keep the slot until the runtime finds them waiting.
-// Then some are measured again. Like RecvMsg, receipts belongs to one goroutine at a time.
+// receives during which the goroutine did not stop running, the next ones keep the slot, until one
+// waits. Where the goroutine does not tell, each receive gives the slot up. Like RecvMsg, receipts
+// belongs to one goroutine at a time.
 type receipts struct {
-	prompt int // receives in a row that were prompt
-	expect int // how many more receives keep the slot
+	prompt int // receives in a row that did not wait
 }
 
-const (
-	promptly = int64(5 * time.Microsecond) // an answer of a client takes longer
-	measured = 4                           // receives that must be prompt
-	trusted  = 60                          // receives that keep the slot then
-)
+// enough is how many receives in a row must be prompt.
+const enough = 2
 
 // expected reports whether the message of a receive that begins is probably there.
-func (r *receipts) expected() bool {
-	if r.expect == 0 {
-		return false
-	}
-	r.expect--
-	return true
-}
+func (r *receipts) expected() bool { return r.prompt >= enough }
 
-// measure records a receive that ends now.
-func (r *receipts) measure(begin int64) {
-	if notify.Now()-begin > promptly {
+// record records a receive that ends now. before is what goroutine.Leaves returned at its
+// beginning.
+func (r *receipts) record(before uint8, known bool) {
+	if n, _ := goroutine.Leaves(); known && n == before {
+		r.prompt++
+	} else {
 		r.prompt = 0
-		return
-	}
-	if r.prompt++; r.prompt == measured {
-		r.prompt, r.expect = 0, trusted
 	}
 }

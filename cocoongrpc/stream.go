@@ -10,14 +10,15 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/internal/tell"
-	"github.com/cocoon-go/cocoon/notify"
 )
 
 // serverStream is the stream of a handler that runs as a task. A send seldom waits, so it gives the
-// slot back when the runtime finds it waiting. A receive gives the slot back at once, because its
-// duration is up to the client, unless the messages before it were there already (receipts).
+// slot back when the runtime finds it waiting. A receive gives the slot back as soon as another task
+// needs it, because its duration is up to the client, unless the messages before it were there
+// already (receipts).
 type serverStream struct {
 	grpc.ServerStream
 	caller   tell.Caller
@@ -44,7 +45,7 @@ func (s *serverStream) Context() context.Context { return s.caller.Ctx }
 
 // SendMsg implements grpc.ServerStream.
 func (s *serverStream) SendMsg(m any) error {
-	return s.caller.CallBriefly(func() error {
+	return s.caller.Briefly(inside.Sends, func() error {
 		s.begin()
 		defer s.waiting.Add(-1)
 		return s.ServerStream.SendMsg(m)
@@ -53,18 +54,17 @@ func (s *serverStream) SendMsg(m any) error {
 
 // RecvMsg implements grpc.ServerStream.
 func (s *serverStream) RecvMsg(m any) error {
+	what := inside.None
 	if s.receipts.expected() {
-		return s.caller.CallBriefly(func() error { return s.receive(m) })
+		what = inside.Receives
 	}
-	return s.caller.Call(func() error {
-		defer s.receipts.measure(notify.Now())
-		return s.receive(m)
-	})
+	return s.caller.Briefly(what, func() error { return s.receive(m) })
 }
 
 func (s *serverStream) receive(m any) error {
 	s.begin()
 	defer s.waiting.Add(-1)
+	defer s.receipts.record(goroutine.Leaves())
 	return s.ServerStream.RecvMsg(m)
 }
 

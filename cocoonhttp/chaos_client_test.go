@@ -35,7 +35,7 @@ func ask(rng *rand.Rand, last bool) asked {
 		a.method = "HEAD"
 	case 1, 2, 3, 4:
 		a.method, a.body, a.chunked = "POST", []int{1, 10, 3000, 20_000}[rng.IntN(4)], rng.IntN(3) == 0
-		a.expects = last && rng.IntN(3) == 0
+		a.expects = rng.IntN(6) == 0
 	case 5:
 		if last {
 			a.version = "1.0"
@@ -72,12 +72,15 @@ func (a asked) raw() (header, content []byte) {
 	return b.Bytes(), append(content, "0\r\n\r\n"...)
 }
 
+// overdue is what check reports of a response that does not end in time.
+const overdue = "late"
+
 // check reports whether a response is whole, refused or cut. Anything else is an error.
 func (a asked) check(resp *http.Response) (kind string, err error) {
 	body, readErr := io.ReadAll(resp.Body)
 	switch {
 	case errors.Is(readErr, os.ErrDeadlineExceeded):
-		return "", fmt.Errorf("%v: it stopped in the midst, after %d bytes", a, len(body))
+		return overdue, fmt.Errorf("%v: it stopped in the midst, after %d bytes", a, len(body))
 	case readErr != nil:
 		return "cut", nil
 	case resp.StatusCode == 503:
@@ -98,7 +101,7 @@ func (a asked) check(resp *http.Response) (kind string, err error) {
 }
 
 // pipeline sends requests without waiting for responses, and checks each response that comes. Some
-// clients leave before the end.
+// clients leave before the end, and some say that they send no more.
 func pipeline(address string, rng *rand.Rand, count func(kind string)) error {
 	c, err := net.Dial("tcp", address)
 	if err != nil {
@@ -107,44 +110,68 @@ func pipeline(address string, rng *rand.Rand, count func(kind string)) error {
 	defer c.Close()
 	c.SetDeadline(time.Now().Add(tasktest.Patience))
 	var all []asked
-	var text, rest []byte
+	var parts [][]byte // the server tells the client to continue before each but the first
+	var text []byte
 	for n := 1 + rng.IntN(8); len(all) < n; {
 		a := ask(rng, len(all) == n-1)
 		header, content := a.raw()
 		all, text = append(all, a), append(text, header...)
 		if a.expects {
-			rest = content
-		} else {
-			text = append(text, content...)
+			parts, text = append(parts, text), nil
 		}
+		text = append(text, content...)
 	}
+	parts = append(parts, text)
 	if rng.IntN(10) == 0 { // it leaves while it sends its requests, or before their responses
-		c.Write(text[:rng.IntN(len(text)+1)])
+		c.Write(parts[0][:rng.IntN(len(parts[0])+1)])
 		count("left")
 		return nil
 	}
-	sent, told, pieces := make(chan struct{}), make(chan struct{}, 1), 1+rng.IntN(3)
+	p := sender{c: c, told: make(chan struct{}, len(parts)), pieces: 1 + rng.IntN(3), halfClose: rng.IntN(10) == 0, rng: rand.New(rand.NewPCG(rng.Uint64(), 0))}
+	sent := make(chan struct{})
 	defer func() { c.Close(); <-sent }()
 	go func() {
 		defer close(sent)
-		for n := len(text)/pieces + 1; len(text) > 0; {
-			c.Write(text[:min(n, len(text))])
-			text = text[min(n, len(text)):]
-		}
-		if rest != nil {
-			select { // a server whose handler panics waits for the body, and does not say so
-			case <-told:
-			case <-time.After(20 * time.Millisecond):
-			}
-			c.Write(rest)
-		}
+		p.send(parts)
 	}()
-	return answered(all, bufio.NewReader(c), func() { told <- struct{}{} }, count)
+	return answered(all, bufio.NewReader(c), p, count)
 }
 
-// answered reads the responses to the requests of one connection, in their order. It calls goOn
-// when the server wants the body of the last request.
-func answered(all []asked, r *bufio.Reader, goOn func(), count func(kind string)) error {
+// sender sends the requests of one connection.
+type sender struct {
+	c         net.Conn
+	told      chan struct{} // has an element each time the server tells the client to continue
+	pieces    int           // of each part; 3: of random lengths
+	halfClose bool          // it says that it sends no more
+	rng       *rand.Rand
+}
+
+func (p sender) send(parts [][]byte) {
+	for i, text := range parts {
+		if i > 0 {
+			select { // a server whose handler panics waits for the body, and does not say so
+			case <-p.told:
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+		for n := len(text)/p.pieces + 1; len(text) > 0; {
+			if p.pieces == 3 {
+				n = 1 + p.rng.IntN(min(len(text), 4096))
+				if p.rng.IntN(8) == 0 {
+					time.Sleep(time.Duration(p.rng.IntN(1000)) * time.Microsecond)
+				}
+			}
+			p.c.Write(text[:min(n, len(text))])
+			text = text[min(n, len(text)):]
+		}
+	}
+	if p.halfClose {
+		p.c.(*net.TCPConn).CloseWrite()
+	}
+}
+
+// answered reads the responses to the requests of one connection, in their order.
+func answered(all []asked, r *bufio.Reader, p sender, count func(kind string)) error {
 	for i := 0; i < len(all); {
 		a := all[i]
 		resp, err := http.ReadResponse(r, &http.Request{Method: a.method})
@@ -155,13 +182,17 @@ func answered(all []asked, r *bufio.Reader, goOn func(), count func(kind string)
 			count("unanswered")
 			return nil
 		case resp.StatusCode == http.StatusContinue:
-			goOn()
+			p.told <- struct{}{}
 			continue
 		case resp.StatusCode < 200:
 			continue
 		}
 		kind, err := a.check(resp)
-		if err != nil {
+		if err != nil && p.halfClose && kind != overdue {
+			// net/http ends the context of the handler, which gives up.
+			count("half closed")
+			return nil
+		} else if err != nil {
 			return err
 		}
 		if count(kind); resp.Close || kind == "cut" {

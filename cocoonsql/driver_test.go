@@ -214,6 +214,9 @@ func (c *modernConn) ExecContext(ctx context.Context, query string, args []drive
 		return nil, driver.ErrSkip
 	}
 	c.ask(fmt.Sprint("conn exec ", query, args), 0)
+	if query == "lose" && ctx.Err() != nil {
+		return nil, driver.ErrBadConn
+	}
 	return c.exec(valuesOf(args)), ctx.Err()
 }
 func (c *modernConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/cocoon-go/cocoon/cocoon"
@@ -75,9 +76,21 @@ func call[T any](ctx context.Context, fn func() (T, error)) (result T, err error
 			return err
 		}
 		result, err = fn()
-		return err
+		return lost(ctx, err)
 	})
 	return result, err
+}
+
+// lost adds the throw that has ended ctx to driver.ErrBadConn. Drivers return that error for a call
+// with an ended context, too. For database/sql it stays what it is, but the caller learns that the
+// database is not to blame.
+func lost(ctx context.Context, err error) error {
+	if errors.Is(err, driver.ErrBadConn) {
+		if p := thrown(ctx); p != nil {
+			return fmt.Errorf("%w: %w", p, err)
+		}
+	}
+	return err
 }
 
 // thrown returns the throw that has ended ctx, or nil.

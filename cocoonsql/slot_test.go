@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -152,6 +153,35 @@ func TestThrowAtEachCall(t *testing.T) {
 		if s.open != 0 {
 			t.Errorf("thrown at %q: %d things are left open: %q", s.asked[at], s.open, s.asked)
 		}
+	}
+}
+
+// TestThrowLosesTheConnection checks that a call whose connection is lost to a throw returns the
+// throw, so that the task ends with the throw, and database/sql still gives up the connection.
+func TestThrowLosesTheConnection(t *testing.T) {
+	rt := tasktest.Start(t, cocoon.Config{})
+	s := &server{}
+	db := open(t, modern(s))
+	err := rt.Run(t.Context(), "task", func(ctx context.Context) error {
+		tx, err := db.BeginTx(ctx, nil)
+		tasktest.Must(t, err)
+		defer tx.Rollback()
+		s.mu.Lock()
+		s.gate = func(what string) {
+			if strings.HasPrefix(what, "conn exec lose") {
+				cocoon.TaskOf(ctx).Cancel()
+			}
+		}
+		s.mu.Unlock()
+		_, err = tx.ExecContext(ctx, "lose")
+		if !errors.Is(err, driver.ErrBadConn) {
+			t.Errorf("database/sql would keep the connection: %v", err)
+		}
+		return err
+	})
+	var p *cocoon.PreemptedError
+	if !errors.As(err, &p) {
+		t.Errorf("the task ended with %v; want the throw", err)
 	}
 }
 

@@ -45,7 +45,7 @@ func (waiting) Before(ctx context.Context, _ api.Module, _ api.FunctionDefinitio
 	if a == nil {
 		return
 	}
-	call, err := inside.BeginBrief(a.Context)
+	call, err := inside.BeginBrief(a.Context, inside.Writes)
 	if err != nil {
 		a.stop(err)
 	}
@@ -65,10 +65,9 @@ func (w waiting) Abort(ctx context.Context, mod api.Module, f api.FunctionDefini
 
 // waited ends the brief call in progress, if there is one.
 func (a *activation) waited() {
-	if a.waits != nil {
-		a.waits.End()
-		a.waits = nil
-	}
+	call := a.waits
+	a.waits = inside.Call{}
+	call.End()
 }
 
 // polling makes poll_oneoff sleep before it begins, if the guest waits for a clock alone: then the

@@ -81,6 +81,7 @@ var learn = sync.OnceFunc(func() {
 		statusAt.Store(at - 8)
 		if proved() {
 			learnWait()
+			learnLeaves()
 			return
 		}
 	}

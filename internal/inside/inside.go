@@ -7,15 +7,38 @@ import (
 	"sync/atomic"
 )
 
-// Call is a call in progress. The goroutine that began the call ends it.
-type Call interface{ End() }
+// Call is a brief call in progress. The goroutine that began the call ends it. The zero Call is
+// none. Package cocoon sets the fields.
+type Call struct {
+	Task   interface{ EndCall(Call) }
+	Rested int64 // how long the task had rested before
+	Leaves uint8 // goroutine.Leaves at its beginning
+	Known  bool  // Leaves tells whether the goroutine has waited
+}
+
+// End ends the call.
+func (c Call) End() {
+	if c.Task != nil {
+		c.Task.EndCall(c)
+	}
+}
+
+// Brief is a kind of brief call.
+type Brief int32
+
+const (
+	None     Brief = iota // gives the slot up as soon as another task needs it, like a Block
+	Writes                // to a client or a file, or reads from it, maybe by system calls
+	Sends                 // hands a message to another goroutine, which writes it
+	Receives              // takes a message that another goroutine has probably read by now
+)
 
 // BeginBrief begins a call that may wait but seldom does, such as a write to a socket. It differs
 // from cocoon.BlockCall in one way: while other tasks wait for a slot, the task keeps its slot
-// until the runtime finds the goroutine waiting. The Call is nil if ctx leads to no task of this
+// until the runtime finds the goroutine waiting. The Call is zero if ctx leads to no task of this
 // goroutine, or if the task is inside another Block. If the call must not be made, BeginBrief
 // returns the error that cocoon.BlockCall would return.
-var BeginBrief func(ctx context.Context) (Call, error)
+var BeginBrief func(ctx context.Context, what Brief) (Call, error)
 
 // Abort is the panic with which a handler of cocoonhttp gives its response up, as proxies do when a
 // read or a write returns a throw. Package cocoonhttp sets it; it is nil in other programs. The

@@ -41,21 +41,22 @@ func (c *Caller) Call(fn func() error) error {
 
 // CallBriefly is Call for calls that may wait but seldom do: the task keeps its slot until the
 // runtime finds it waiting.
-func (c *Caller) CallBriefly(fn func() error) error {
+func (c *Caller) CallBriefly(fn func() error) error { return c.Briefly(inside.Writes, fn) }
+
+// Briefly is CallBriefly for a call of any kind.
+func (c *Caller) Briefly(what inside.Brief, fn func() error) error {
 	if p := c.Due(); p != nil {
 		return p
 	}
-	return c.Blame(c.briefly(fn))
+	return c.Blame(c.briefly(what, fn))
 }
 
-func (c *Caller) briefly(fn func() error) error {
-	call, err := inside.BeginBrief(c.Ctx)
+func (c *Caller) briefly(what inside.Brief, fn func() error) error {
+	call, err := inside.BeginBrief(c.Ctx, what)
 	if err != nil {
 		return err
 	}
-	if call != nil {
-		defer call.End()
-	}
+	defer call.End()
 	return fn()
 }
 
