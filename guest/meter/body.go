@@ -17,6 +17,7 @@ type body struct {
 	deep    bool   // the function may be in a deep recursion
 	called  uint32 // with epochs: the local that says that its entry has called the host
 	entered bool   // it may have called another function by now
+	copies  copies
 }
 
 // function writes a function after c has read its head, at the end of what is written.

@@ -5,7 +5,7 @@ package meter
 // begin takes in the first instruction of a construct.
 func (s *survey) begin(w *writer, c *code, region int32) int32 {
 	top := len(s.frames)
-	s.frames = append(s.frames, frame{construct: int32(len(s.constructs)), region: region, escape: int32(top), passed: everywhere})
+	s.frames = append(s.frames, frame{construct: int32(len(s.constructs)), start: uint32(c.at), region: region, escape: int32(top), passed: everywhere})
 	s.constructs = append(s.constructs, 0)
 	switch c.op {
 	case opLoop:
@@ -71,6 +71,7 @@ func (s *survey) end(w *writer, c *code, region int32) int32 {
 	}
 	up := &s.frames[top-1]
 	up.escape = min(up.escape, f.escape)
+	s.constructs[f.construct] |= sizeOf(c.start - int(f.start))
 	k := s.constructs[f.construct]
 	if k&isLoop == 0 {
 		s.join(region, &f)

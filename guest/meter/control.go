@@ -42,9 +42,9 @@ func (b *body) begin() {
 		f.state |= wasLoop
 		b.entered = true // by a later instruction, in an earlier turn
 		b.instead()
-		if b.loop(b.data[b.immediate:b.at], b.w.survey.constructs[b.made]) {
+		if around := b.loop(b.data[b.immediate:b.at], b.w.survey.constructs[b.made]); around > 0 {
 			f.state |= twofold
-			f.label += added
+			f.label += around
 		}
 	case opTryTable:
 		b.tryTable()
@@ -69,6 +69,10 @@ func (b *body) tryTable() {
 // finish writes the end of a construct.
 func (b *body) finish() {
 	top := len(b.frames) - 1
+	if b.copies.left > 0 && b.copies.frame == top {
+		b.another(&b.frames[top])
+		return
+	}
 	f := b.frames[top]
 	if top == 0 {
 		b.exit()

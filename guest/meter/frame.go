@@ -3,9 +3,10 @@ package meter
 // A frame is an open construct for the survey.
 type frame struct {
 	construct int32
-	region    int32 // the charge in which the code before it is summed up, or dead
-	escape    int32 // the lowest frame to which a branch in it goes
-	passed    int32 // of all ways to its label, as survey.passed
+	start     uint32 // the place of its first instruction
+	region    int32  // the charge in which the code before it is summed up, or dead
+	escape    int32  // the lowest frame to which a branch in it goes
+	passed    int32  // of all ways to its label, as survey.passed
 }
 
 // An opened is an open construct for the writer.

@@ -177,24 +177,25 @@ func (b *body) loopCharge() {
 //	end
 //
 // So the host is called behind the loop's code. In the loop, or on the way to it, the call would
-// make the engine keep the loop's values in memory.
-func (b *body) loop(blockType []byte, k uint8) (two bool) {
+// make the engine keep the loop's values in memory. loop returns how many constructs then stand
+// around the loop's code.
+func (b *body) loop(blockType []byte, k uint8) (around int32) {
 	head := func(op Opcode) { b.out = append(append(b.out, byte(op)), blockType...) }
 	switch {
 	case k&(isLoop|repeats) != isLoop|repeats || b.dead:
 		head(opLoop)
-		return false
+		return 0
 	case !isOpen(k):
 		head(opLoop)
 		b.loopCharge()
-		return false
+		return 0
 	}
 	b.cost = 0
 	if b.w.takes(blockType) {
 		head(opLoop)
 		b.chargeHere()
 		b.check()
-		return false
+		return 0
 	}
 	head(opBlock)
 	head(opLoop)
@@ -202,8 +203,7 @@ func (b *body) loop(blockType []byte, k uint8) (two bool) {
 	head(opLoop)
 	b.due(opI64LtS)
 	b.with(opBrIf, 1)
-	b.chargeHere()
-	return true
+	return added + b.turn(k)
 }
 
 // behind writes what stands behind the code of a loop that became two.

@@ -25,7 +25,9 @@ const (
 	nests               // a loop repeats in it
 	calls               // it calls, or works on a length
 	isLoop
-	open // a loop: some way from its head back to it has no safe point
+	open  // a loop: some way from its head back to it has no safe point
+	short // it has few bytes of code
+	tiny  // it has very few
 )
 
 const (

@@ -1,0 +1,95 @@
+package meter
+
+// A loop with little code looks only once in a few turns: its code is written several times, and
+// the first copy alone looks. A turn that goes on leaves a block, behind which the next copy
+// stands:
+//
+//	loop $loop
+//	  look, charge
+//	  block $next
+//	    the loop's code, in which the label of the loop is $next
+//	    br $exit
+//	  end
+//	  charge
+//	  the loop's code
+//	end
+//
+// With epochs all turns are charged in the first, and with fuel each one.
+
+// copies is the loop whose code is written several times. It has no loop in it that repeats, so
+// there is at most one in a place.
+type copies struct {
+	left    int      // that follow the one that is written
+	frame   int      // the loop's
+	at      int      // the place of the loop's first instruction
+	made    int      // body.made there
+	charges []charge // body.charges there
+	cost    uint32   // of the charge at the begin of a turn
+}
+
+// The size of code that is written four times, and twice, in bytes. Larger code takes so long that
+// a look hardly matters.
+const (
+	tinySize  = 128
+	shortSize = 512
+)
+
+// sizeOf returns the bits of a construct with so many bytes of code.
+func sizeOf(bytes int) uint8 {
+	switch {
+	case bytes <= tinySize:
+		return tiny
+	case bytes <= shortSize:
+		return short
+	}
+	return 0
+}
+
+// turns returns how often the code of a loop is written. It is once where the module grows much
+// already.
+func (b *body) turns(k uint8) int {
+	switch {
+	case !isLean(k) || b.w.each || len(b.out) > 2*b.at+1<<14:
+		return 1
+	case k&tiny != 0:
+		return 4
+	case k&short != 0:
+		return 2
+	}
+	return 1
+}
+
+// turn begins the first turn of a loop that has looked. It returns how many constructs it opens.
+func (b *body) turn(k uint8) (opened int32) {
+	c := copies{left: b.turns(k) - 1, frame: len(b.frames), at: b.at, made: b.made + 1}
+	if len(b.charges) > 0 && int(b.charges[0].at) == b.at {
+		if c.cost = b.charges[0].cost; b.w.mechanism == Epoch {
+			b.charges[0].cost *= uint32(c.left + 1)
+			c.cost = 0
+		}
+	}
+	b.chargeHere()
+	c.charges = b.charges
+	if b.copies = c; c.left == 0 {
+		return 0
+	}
+	b.emit(opBlock, empty)
+	return 1
+}
+
+// another ends a copy of the loop of frame f, and begins the next one.
+func (b *body) another(f *opened) {
+	c := &b.copies
+	b.instead()
+	b.with(opBr, added+1) // also in code that is never reached: it takes values from the stack
+	b.emit(opEnd)
+	b.at, b.copied, b.made, b.charges = c.at, c.at, c.made, c.charges
+	b.cost, b.dead = max(b.cost, uint32(f.cost)), false
+	b.subtract(c.cost)
+	if c.left--; c.left > 0 {
+		b.emit(opBlock, empty)
+		return
+	}
+	f.label-- // the last copy's turn goes on at the loop's head
+	b.labels = f.label + 1
+}
