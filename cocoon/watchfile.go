@@ -33,8 +33,8 @@ import (
 // file that is renamed: the watch notices these within 10 s. Where the system has no notifications,
 // or refuses more of them, the watch looks at the file's metadata once a second, and the log says
 // so. The watch costs two goroutines, which sleep while nothing changes in the directory of the
-// file. Other files that are written there all the time cost half a percent of a processor.
-// WatchPolicyFile returns an error for a file that is being watched.
+// file. Other files written there all the time cost half a percent of a processor.
+// WatchPolicyFile returns an error for a file already watched.
 func (rt *Runtime) WatchPolicyFile(ctx context.Context, name string, signals ...os.Signal) error {
 	return rt.watchFile(ctx, name, filePace, signals)
 }
@@ -201,7 +201,7 @@ func (w *fileWatch) run(path string) {
 			paused = false
 		case <-look.C:
 			w.follow()
-			if w.look(lookAt(path), time.Now()) {
+			if w.shouldRead(lookAt(path), time.Now()) {
 				w.load()
 			}
 			lookIn(w.next)
