@@ -9,7 +9,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// misspelt returns warnings about names in matches that nothing else names, and that are most
+// misspelt returns warnings about names in matches that nothing else names and are most
 // likely misspellings of a name that the documents have elsewhere. Only the documents are looked
 // at: which names tasks have in the end, they do not know.
 func misspelt(members []Member, tasks map[string]document.Class) (all []Remark) {

@@ -18,8 +18,8 @@ type maskState struct {
 	cleansUp bool          // the task must not be thrown into here
 }
 
-// findMask finds out whether the current safe point must ignore the pending request. It must in these
-// cases:
+// findMask finds out whether the current safe point must ignore the pending request. It must in
+// these cases:
 //
 //   - The stack has a callback from C. A throw would unwind C's frames, and leave their locks and
 //     memory behind. A suspended task would hold them meanwhile.

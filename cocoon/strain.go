@@ -39,9 +39,9 @@ func (l *Loop) heatForRunning(now int64) {
 	})
 }
 
-// note records what a look has found, and reports whether the task has run long. A task that is back
-// from a wait and has no P yet has not run. A task that has lost its P has run: on one P, the timer
-// that looks has taken the P.
+// note records what a look has found, and reports whether the task has run long. A task that is
+// back from a wait and has no P yet has not run. A task that has lost its P has run: on one P, the
+// timer that looks has taken the P.
 func (st *strain) note(found goroutine.Status, now int64) (long bool) {
 	switch found {
 	case goroutine.Waiting, goroutine.Syscall, goroutine.Ready:
