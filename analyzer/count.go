@@ -116,7 +116,7 @@ func (c *tally) drift() []Remark {
 	return nil
 }
 
-// state returns the name of the state that is counted.
+// state returns the name of the counted state.
 func (c counting) state() string { return c.Verified.program.Sites[c.effect.Index].Name }
 
 // last returns the last effect with the sign.

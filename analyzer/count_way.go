@@ -101,7 +101,7 @@ func (c counting) expires(d Declared) bool {
 func (m Member) text(n *ir.Node) string { return (&analysis{p: m.Verified.program}).text(n) }
 
 // compared returns a comparison that a state decides some day if it only rises, or only falls: the
-// other numbers in it are constants, the slots of the loop, or states that are fixed.
+// other numbers in it are constants, the slots of the loop, or fixed states.
 func (m Member) compared(state string, fixed func(state string) bool) (found *ir.Node) {
 	a := newAnalysis(m.Verified.program, 0)
 	of := source{stubs.State, state}

@@ -19,7 +19,7 @@ type analysis struct {
 	values     map[*ir.Node]value      // of reached expressions: every possible value
 	reached    map[*ir.Node]bool       // verdicts and effects, including takes
 	taking     func()                  // if not nil, called where tokens may be taken
-	firing     func(*ir.Node)          // if not nil, called at each effect that is reached
+	firing     func(*ir.Node)          // if not nil, called at each reached effect
 	letsOf     map[int]*ir.Node        // see lets
 	slopes     map[localSource]slope   // of locals
 	matched    map[stubs.NameID]string // the names of a match that the program lacks

@@ -11,8 +11,8 @@ import (
 )
 
 // misspelt returns warnings about names in matches and expressions that nothing else names, and that
-// are most likely misspellings of a name that the documents have elsewhere. Only the documents are
-// looked at: which names tasks have in the end, they do not know.
+// are most likely misspellings of a name in other places of the documents. It looks only at the
+// documents: they do not know which names tasks will have.
 func misspelt(members []Member, tasks map[string]document.Class) (all []Remark) {
 	named := map[string]int{} // how often
 	note := func(names ...string) {

@@ -69,8 +69,8 @@ type condition struct {
 // grounds are what the conditions on the way to a verdict say.
 type grounds struct {
 	right, wrong [allReasons]bool
-	by           [allReasons]ir.Read // the read that is wrong
-	wrongs       []stubs.ID          // all stubs that are wrong
+	by           [allReasons]ir.Read // the wrong read
+	wrongs       []stubs.ID          // all wrong stubs
 	timely       bool                // a duration is right
 	reads        []ir.Read           // of the conditions
 	draws        bool                // a small share of tasks is drawn

@@ -18,7 +18,7 @@ func (a *analysis) mixed() {
 	})
 }
 
-// distant warns of a chain of "and", without brackets, beside a name. behind is whether the name
+// distant warns of a chain of "and", without brackets, next to a name. behind is whether the name
 // comes after the chain.
 func (a *analysis) distant(beside, chain *ir.Node, behind bool) bool {
 	if chain.Op != ir.OpAnd || !a.plain(chain) {

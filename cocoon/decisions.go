@@ -46,7 +46,7 @@ const (
 )
 
 const (
-	// keptDecisions is the number of decisions of each sort that are kept.
+	// keptDecisions is the number of decisions kept of each sort.
 	keptDecisions = 1024
 
 	// wakeEvery is the shortest time between two wake-ups of the readers that wait. Without it a

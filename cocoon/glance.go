@@ -38,7 +38,7 @@ const (
 // scenario test steps through it.
 type glances struct {
 	every time.Duration // between looks at a file that does not change
-	read  glance        // as of the last time that look said to read
+	read  glance        // as of the last time that shouldRead said so
 	last  glance        // of the latest look
 	since time.Time     // the first look that found the file changed; zero: it has not
 	doubt bool          // the file may have changed after the last look, and kept its time
@@ -52,8 +52,8 @@ func (g *glances) begin(l glance, now time.Time) {
 	g.settle()
 }
 
-// look tells g what a look has found, and reports whether to read the file now.
-func (g *glances) look(l glance, now time.Time) bool {
+// shouldRead tells g what a look has found, and reports whether to read the file now.
+func (g *glances) shouldRead(l glance, now time.Time) bool {
 	changed := !l.same(g.last)
 	g.last, g.next = l, g.every
 	switch {

@@ -26,7 +26,7 @@ func TestGlances(t *testing.T) {
 	look := func(what string, read bool, next time.Duration) {
 		t.Helper()
 		now = now.Add(g.next)
-		if got := g.look(lookAt(name), now); got != read || g.next != next {
+		if got := g.shouldRead(lookAt(name), now); got != read || g.next != next {
 			t.Errorf("%s: read %v, next look after %v; want %v, %v", what, got, g.next, read, next)
 		}
 	}

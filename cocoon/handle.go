@@ -11,7 +11,7 @@ import (
 // Task returns the task.
 func (h *Handle) Task() *Task { return h.task }
 
-// Done returns a channel that is closed when the task has ended.
+// Done returns a channel closed when the task has ended.
 func (h *Handle) Done() <-chan struct{} { return h.done }
 
 // Wait waits until the task has ended, and returns the task's error as a *TaskError. If ctx ends

@@ -68,7 +68,7 @@ func (rt *Runtime) CheckPolicyFile(name string) ([]PolicyChange, error) {
 }
 
 // readPolicyFile reads a document, and returns the file's absolute path, and the sum of its text
-// even if that is no document. A program may load a pipe at its start. A watch reads regular files
+// even if it is no document. A program may load a pipe at its start. A watch reads regular files
 // only: it would wait for the writer of a pipe, and no document could be loaded meanwhile.
 func readPolicyFile(name string, regular bool) (path string, doc *document.Document, text textSum, err error) {
 	if path, err = filepath.Abs(name); err != nil {

@@ -15,7 +15,7 @@ type DocumentStats struct {
 	// then in force.
 	Stale string
 
-	// Canary has the figures of the canary that is in force; nil if none is.
+	// Canary has the figures of the canary in force; nil if none is.
 	Canary *CanaryStats
 	// Rollbacks counts the canaries of the file that were rolled back, and RolledBack says why the
 	// last one was.

@@ -22,7 +22,7 @@ func TestLooksAreRareOnABusyLoop(t *testing.T) {
 	now := notify.Now()
 	for range 10 {
 		l.busy += fastTurnover * int64(len(l.slots))
-		if next := l.look(now); next != notify.Never {
+		if next := l.findWaits(now); next != notify.Never {
 			t.Fatalf("no task waits, and the next look is %v later", time.Duration(next-now))
 		}
 		now = l.lookAt
@@ -31,12 +31,12 @@ func TestLooksAreRareOnABusyLoop(t *testing.T) {
 		t.Errorf("a look each %v; want %v", time.Duration(l.lookEvery), time.Duration(rareLook))
 	}
 	l.busy++
-	if l.look(now); l.lookAt > now {
+	if l.findWaits(now); l.lookAt > now {
 		t.Errorf("the loop is not busy, and the next look is %v later", time.Duration(l.lookAt-now))
 	}
 	l.lentAt = now // a holder was found waiting just now
 	l.busy += fastTurnover * int64(len(l.slots))
-	if l.look(now); l.lookAt > now {
+	if l.findWaits(now); l.lookAt > now {
 		t.Errorf("holders wait, and the next look is %v later", time.Duration(l.lookAt-now))
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/cocoon-go/cocoon/internal/keep"
 )
 
-// outlook says what the calling task may do at its current safe point.
-type outlook struct {
+// maskState says what the calling task may do at its current safe point.
+type maskState struct {
 	asked    uint32        // what was asked of the task when it looked
 	throw    *throwRequest // the throw that was due
 	lent     bool          // the task had no slot
@@ -18,8 +18,8 @@ type outlook struct {
 	cleansUp bool          // the task must not be thrown into here
 }
 
-// look finds out whether the current safe point must ignore the pending request. It must in these
-// cases:
+// findMask finds out whether the current safe point must ignore the pending request. It must in
+// these cases:
 //
 //   - The stack has a callback from C. A throw would unwind C's frames, and leave their locks and
 //     memory behind. A suspended task would hold them meanwhile.
@@ -35,12 +35,12 @@ type outlook struct {
 // switch, all frames up to the task's beginning. An explicit SafePoint is masked like any other,
 // because its author may not know the callers of the function.
 //
-// look walks the stack only if a request is pending and the stack may contain such a frame. A walk
-// costs some microseconds, and code under a lock may poll every microsecond. So the outlook is
+// findMask walks the stack only if a request is pending and the stack may contain such a frame. A
+// walk costs some microseconds, and code under a lock may poll every microsecond. So the state is
 // known where the stack was masked before (see maskedStacks), and at a poll while the frame is on
 // the stack that masked it before (see maskingFrame).
-func (s *strand) look() outlook {
-	o := outlook{asked: s.requests.Load(), lent: s.lent.Load()}
+func (s *strand) findMask() maskState {
+	o := maskState{asked: s.requests.Load(), lent: s.lent.Load()}
 	if o.asked&(wantThrow|wantSwitch|wantGap) == 0 && !o.lent {
 		return o
 	}
@@ -94,9 +94,9 @@ func (s *strand) remembers() *stackMemory {
 	return s.stacks
 }
 
-// stands reports whether the outlook still covers all pending requests. Called under the loop's
+// stands reports whether the state still covers all pending requests. Called under the loop's
 // lock.
-func (o outlook) stands(s *strand) bool {
+func (o maskState) stands(s *strand) bool {
 	want := s.requests.Load()
 	return want&^o.asked == 0 && (want&wantThrow == 0 || o.throw == s.pending) && (o.lent || !s.lent.Load())
 }

@@ -107,11 +107,11 @@ func TestStacksAreWalkedOnceACallOfC(t *testing.T) {
 		s := strandOf(ctx)
 		s.requests.Store(wantSwitch) // as if posted; no code takes it
 		defer s.requests.Store(0)
-		if s.look().masked || s.remembers().cgoSeen == 0 {
+		if s.findMask().masked || s.remembers().cgoSeen == 0 {
 			t.Error("masked, or its stack is not known to be free of C")
 		}
 		fromc.Call(func() {
-			if !s.look().masked {
+			if !s.findMask().masked {
 				t.Error("not masked in the next callback")
 			}
 		})

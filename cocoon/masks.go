@@ -15,7 +15,7 @@ type maskedStacks struct {
 	by   maskingFrame
 }
 
-// maskedStack is a stack, identified by its goroutine.StackSum, and the outlook there.
+// maskedStack is a stack, identified by its goroutine.StackSum, and the mask state there.
 type maskedStack struct {
 	sum              uint64
 	masked, cleansUp bool

@@ -131,9 +131,9 @@ func (l *Loop) waited(c *class) {
 	}
 }
 
-// look lends the slots of tasks that have begun to wait while another task waits for a slot. It
-// returns when to look again. Called by the timer, under the loop's lock.
-func (l *Loop) look(now int64) (next int64) {
+// findWaits lends the slots of tasks that have begun to wait while another task waits for a slot.
+// It returns when to look again. Called by the timer, under the loop's lock.
+func (l *Loop) findWaits(now int64) (next int64) {
 	if !l.lends() {
 		return notify.Never
 	}

@@ -90,10 +90,10 @@ func (s *strand) respond() {
 		if s.blocked {
 			return
 		}
-		if s.stacks.isBusy() { // a function that look has called, and that is rewritten
+		if s.stacks.isBusy() { // a function that findMask has called, and that is rewritten
 			return
 		}
-		o := s.look()
+		o := s.findMask()
 		if o.masked || o.cleansUp && o.asked == wantThrow && !o.lent {
 			s.met.Store(patienceOfPolls)
 			return
@@ -110,7 +110,7 @@ func (s *strand) asked() bool { return s.requests.Load() != 0 || s.lent.Load() &
 // answerOnce takes the requests and carries them out. It reports whether to look again: the task
 // may have got new requests while it waited, or has some that this call did not look for. While the
 // task cleans up, a throw stays for later, with the word up.
-func (s *strand) answerOnce(o outlook) (again bool) {
+func (s *strand) answerOnce(o maskState) (again bool) {
 	l := s.loop
 	l.lock()
 	now := notify.Now()

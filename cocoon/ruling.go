@@ -36,7 +36,7 @@ type ruling struct {
 
 // basis is the text on which the rulings of a version are based. When the version or its document
 // is out of force, these rulings are settled: otherwise the stream would keep the text of a
-// thousand versions, each with a long list of addresses, of a document that is reloaded each
+// thousand versions, each with a long list of addresses, of a document reloaded each
 // minute.
 type basis struct {
 	program *ir.Program

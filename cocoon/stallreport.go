@@ -107,11 +107,11 @@ func (st *stallReport) where(now int64) []any {
 	case now < until || !rt.looked.CompareAndSwap(until, notify.Never):
 		return []any{"stack", "", "note", "stacks were taken for another report, and are again later"}
 	}
-	return st.look()
+	return st.findStack()
 }
 
-// look returns the task's stack, for a line of the log.
-func (st *stallReport) look() []any {
+// findStack returns the task's stack, for a line of the log.
+func (st *stallReport) findStack() []any {
 	rt := st.s.loop.rt
 	all, began := rt.takeStacks()
 	end := notify.Now()

@@ -145,7 +145,7 @@ func TestStallReportIsInDoubt(t *testing.T) {
 	}
 	st := &stallReport{s: first, task: "t"}
 	eventually(t, "both stacks", func() bool {
-		attrs := st.look()
+		attrs := st.findStack()
 		stack, note := attrs[1].(string), ""
 		if len(attrs) > 2 {
 			note = attrs[3].(string)

@@ -25,7 +25,7 @@ func (rt *Runtime) heatFor(s *strand, now int64) {
 	if st.since != s.core.Since() {
 		*st = strain{since: s.core.Since()}
 	}
-	if st.look(s.status(), now) {
+	if st.note(s.status(), now) {
 		rt.needHeat(now)
 	}
 }
@@ -39,10 +39,10 @@ func (l *Loop) heatForRunning(now int64) {
 	})
 }
 
-// look notes what a look has found, and reports whether the task has run long. A task that is back
-// from a wait and has no P yet has not run. A task that has lost its P has run: on one P, the timer
-// that looks has taken the P.
-func (st *strain) look(found goroutine.Status, now int64) (long bool) {
+// note records what a look has found, and reports whether the task has run long. A task that is
+// back from a wait and has no P yet has not run. A task that has lost its P has run: on one P, the
+// timer that looks has taken the P.
+func (st *strain) note(found goroutine.Status, now int64) (long bool) {
 	switch found {
 	case goroutine.Waiting, goroutine.Syscall, goroutine.Ready:
 		st.times = 0

@@ -14,7 +14,7 @@ import (
 // Tenants says which label names the tenant of a task, and the share of each tenant. Its fields:
 //
 //	Label  string         // the label; tasks without it belong to the tenant ""
-//	Shares map[string]int // relative shares; 1 for a tenant that is not listed
+//	Shares map[string]int // relative shares; 1 for a tenant not listed
 //	Max    int            // accounts that a loop keeps; 0: 1024. The rest share one, "other"
 type Tenants = policy.Tenants
 

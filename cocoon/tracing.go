@@ -8,7 +8,7 @@ import (
 
 // What an execution trace shows of tasks, with Config.Trace and while a trace is being taken: a
 // task of package runtime/trace for each task, with regions for what it waits for, and a log event
-// for each decision that is kept. All functions are called on the task's goroutine.
+// for each kept decision. All functions are called on the task's goroutine.
 
 // The regions of a task. A suspension is a region within traceRunning.
 const (

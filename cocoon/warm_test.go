@@ -118,7 +118,7 @@ func TestStrainLooks(t *testing.T) {
 	} {
 		st, long := strain{last: -strainGap}, false
 		for i, found := range c.found {
-			long = st.look(found, int64(i)*strainGap)
+			long = st.note(found, int64(i)*strainGap)
 		}
 		if long != c.long {
 			t.Errorf("%v: long %v", c.found, long)

@@ -60,7 +60,7 @@ func (rt *Runtime) idleStates() (names []string) {
 	return names
 }
 
-// tellIdleStates logs the states that no policy writes, each once as long as that is so. Policies
+// tellIdleStates logs the states that no policy writes, each once as long as this holds. Policies
 // may be registered after the states, so the runtime logs them together with the unmet names. The
 // same holds for the shares of tenants, and for warnings about what one policy writes for another.
 func (rt *Runtime) tellIdleStates() {

@@ -32,9 +32,9 @@ import (
 // second. They miss changes by other machines to a network file system, and a directory above the
 // file that is renamed: the watch notices these within 10 s. While the system has no notifications,
 // or refuses more of them, the watch looks at the file's metadata once a second, asks again every
-// 10 s, and the log says so. The watch costs two goroutines, which sleep while nothing changes in the directory of the
-// file. Other files that are written there all the time cost half a percent of a processor.
-// WatchPolicyFile returns an error for a file that is being watched.
+// 10 s, and the log says so. The watch costs two goroutines, which sleep while nothing changes in
+// the directory of the file. Other files written there all the time cost half a percent of a
+// processor. WatchPolicyFile returns an error for a file already watched.
 func (rt *Runtime) WatchPolicyFile(ctx context.Context, name string, signals ...os.Signal) error {
 	return rt.watchFile(ctx, name, filePace, signals)
 }
@@ -222,7 +222,7 @@ func (w *fileWatch) run(path string) {
 			paused = false
 		case <-look.C:
 			w.follow(path)
-			if w.look(lookAt(path), time.Now()) {
+			if w.shouldRead(lookAt(path), time.Now()) {
 				w.load()
 			}
 			lookIn(w.next)

@@ -43,7 +43,7 @@ func (i *identities) task(id string) *cocoon.Task {
 	return i.by[id].Value()
 }
 
-// sweep forgets tasks that are not in memory any more.
+// sweep forgets tasks no longer in memory.
 func (i *identities) sweep() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

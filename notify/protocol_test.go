@@ -47,7 +47,8 @@ func TestHammer(t *testing.T) { eachSleeper(t, testHammer) }
 
 func testHammer(t *testing.T, thread func() sleeper) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2))
-	const wishers, wishes = 16, 400
+	const wishers = 16
+	wishes := longtest.Count(400, 150)
 	type wish struct {
 		at   atomic.Int64 // 0: none
 		done chan int64
@@ -134,7 +135,7 @@ func testWishAtBedtime(t *testing.T, thread func() sleeper) {
 		}
 	})
 	mine := rand.New(rand.NewPCG(3, 3))
-	for deadline := Now() + int64(time.Duration(longtest.Count(700, 250))*time.Millisecond); Now() < deadline; {
+	for deadline := Now() + int64(time.Duration(longtest.Count(700, 120))*time.Millisecond); Now() < deadline; {
 		before := runs.Load()
 		if round.Add(1)%2 == 0 {
 			linger(mine, 50)

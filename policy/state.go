@@ -151,7 +151,7 @@ func StateOf(declared any) (s State, err error) {
 		if err := v.validate(); err != nil {
 			return s, err
 		}
-		// A key that is forgotten has a full bucket again.
+		// A forgotten key has a full bucket again.
 		if fills := v.Burst / v.Rate; s.TTL > 0 && s.TTL.Seconds() < fills {
 			return s, fmt.Errorf("has the time to live %v, and a bucket takes %.4gs to fill; want that at least, or a key gets more than its rate", s.TTL, fills)
 		}

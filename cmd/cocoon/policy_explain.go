@@ -46,7 +46,7 @@ func zone(spec policy.Spec, p *ir.Program) string {
 	return cmp.Or(spec.Zone, "UTC")
 }
 
-// bracketed returns the conditions in which "and" stands beside "or" without brackets, with them.
+// bracketed returns the conditions in which "and" stands next to "or" without brackets, with them.
 func bracketed(p *ir.Program) (all []string) {
 	p.Root.Any(func(n *ir.Node) bool {
 		if n.Op == ir.OpOr {

@@ -24,7 +24,7 @@ type report struct {
 	Mode      string    `json:"mode,omitempty"`
 	Match     []string  `json:"match,omitempty"` // "tasks GET /*", "except GET /health"
 	Zone      string    `json:"zone,omitempty"`  // of clock.*, if the policy reads it
-	Means     []string  `json:"means,omitempty"` // conditions of "and" beside "or", with brackets
+	Means     []string  `json:"means,omitempty"` // conditions of "and" next to "or", with brackets
 	Cost      int       `json:"cost,omitempty"`  // maximum steps; 0 if the policy is refused
 	Limit     int       `json:"limit,omitempty"`
 	Reads     []string  `json:"reads,omitempty"`

@@ -313,7 +313,7 @@ func outcome(m api.Module) string {
 func TestRandom(t *testing.T) {
 	ctx := context.Background()
 	ends := map[bool]int{}
-	for seed := range uint64(longtest.Count(400, 80)) {
+	for seed := range uint64(longtest.Count(400, 40)) {
 		wasm := random(seed, true)
 		engine := wazero.NewRuntimeConfigInterpreter() // it starts faster
 		if seed%6 == 0 {
@@ -352,7 +352,7 @@ func TestRandom(t *testing.T) {
 func TestFuelIsExact(t *testing.T) {
 	engine := wazero.NewRuntimeConfigInterpreter()
 	compared := 0
-	for seed := range uint64(longtest.Count(800, 300)) {
+	for seed := range uint64(longtest.Count(800, 120)) {
 		wasm := random(seed, false)
 		g := startIn(t, engine, wasm, meter.Fuel, 1<<50)
 		result := outcome(g)
