@@ -13,21 +13,27 @@ import (
 )
 
 // guestStop measures how long it takes from a request to suspend a guest until the guest is
-// suspended: a task arrives, a policy lets it in, and it runs on the guest's slot.
+// suspended: a task arrives, a policy lets it in, and it runs on the guest's slot. The peer is what
+// bareStops measures just before.
 func guestStop(ctx context.Context, r *report, e guestEffort) error {
 	wasm, err := readGuest(workloadsGuest)
 	if err != nil {
 		return err
 	}
+	const peer = "a goroutine without a guest"
 	for _, load := range tableOne(e) {
 		for _, mechanism := range []meter.Mechanism{guest.Epoch, guest.Fuel} {
+			bare, err := bareStops(e.requests)
+			if err != nil {
+				return err
+			}
 			late, err := load.stops(ctx, e.requests, mechanism, wasm)
 			if err != nil {
 				return fmt.Errorf("%s, %v: %w", load.name, mechanism, err)
 			}
 			name := load.name + ", " + mechanism.String()
-			r.add(result{Name: name, Metric: "suspended_p50", Value: late[0], Unit: "µs"}, claim{})
-			r.add(result{Name: name, Metric: "suspended_p99", Value: late[1], Unit: "µs"}, upTo(200))
+			r.add(result{Name: name, Metric: "suspended_p50", Value: late[0], Unit: "µs", Peer: peer, PeerValue: bare[0]}, claim{})
+			r.add(result{Name: name, Metric: "suspended_p99", Value: late[1], Unit: "µs", Peer: peer, PeerValue: bare[1]}, upTo(200))
 		}
 	}
 	return nil

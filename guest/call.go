@@ -20,7 +20,7 @@ import (
 // their deferred calls, and Call returns an error that wraps the *cocoon.PreemptedError; the
 // instance is closed afterwards, unless Config.Reusable names the function. Other errors are a
 // *FuelError, a *ClosedError, a trap, and a *sys.ExitError of wazero if the guest exits with
-// another code than 0.
+// another code than 0, or before the function has returned the results that it has.
 func (in *Instance) Call(ctx context.Context, function string, args ...uint64) (results []uint64, err error) {
 	f, err := in.module.export(function, args)
 	if err != nil {
@@ -150,7 +150,7 @@ func (a *activation) outcome(err error) error {
 		a.spoil(throw)
 	case errors.As(err, &exit):
 		a.in.close(a.Context, fmt.Errorf("the guest exited with code %d", exit.ExitCode()))
-		if exit.ExitCode() == 0 {
+		if exit.ExitCode() == 0 && a.function.results == 0 {
 			return nil
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/sys"
 )
 
 // TestTwoCaches: two runtimes of wazero share a cache of compiled code, and closing one does not
@@ -46,6 +47,25 @@ func TestTwoCaches(t *testing.T) {
 	runtime.GC()
 	result(t, second.Spawn(background, "set", 5000))
 	result(t, other)
+}
+
+// TestHostCloses: if a host function closes the module, a call that should return a result returns
+// an error, and not no results.
+func TestHostCloses(t *testing.T) {
+	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		in := instance(t, compiled(t, c, func(ctx context.Context, mod api.Module, x uint32) uint32 {
+			mod.Close(ctx)
+			return x
+		}))
+		var exit *sys.ExitError
+		if got, err := in.Call(background, "call", 1); !errors.As(err, &exit) {
+			t.Errorf("the call returned %v, %v; want a *sys.ExitError", got, err)
+		}
+		var closed *ClosedError
+		if _, err := in.Call(background, "fib", 1); !errors.As(err, &closed) {
+			t.Errorf("the next call: %v; want a *ClosedError", err)
+		}
+	})
 }
 
 // TestCloseAtAnyMoment: whatever is in progress, Shutdown of instances and Close of the module end

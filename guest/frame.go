@@ -18,11 +18,14 @@ type frame struct {
 // thread that runs then stops at its next safe point, before RunFuel returns; what it has used
 // beyond n is taken from the next RunFuel. So a program stops at the same instructions on every
 // machine. If ctx ends first, RunFuel pauses the instance at once and returns the cause. RunFuel
-// needs Config.Mechanism to be Fuel. Only one RunFuel or RunFor may run at a time.
+// needs Config.Mechanism to be Fuel, and returns an error inside a call of the instance itself. Only
+// one RunFuel or RunFor may run at a time.
 func (in *Instance) RunFuel(ctx context.Context, n int64) (left int, err error) {
 	switch c := &in.module.config; {
 	case c.Mechanism != Fuel:
 		return 0, fmt.Errorf("%s: RunFuel needs fuel; set Config.Mechanism to guest.Fuel", about(c.Name))
+	case activationOf(ctx).inside(in):
+		return 0, fmt.Errorf("%s: RunFuel inside a call of the instance, which would stop with the threads that it runs", about(c.Name))
 	case n <= 0:
 		return 0, fmt.Errorf("%s: RunFuel for %d units of fuel; want 1 or more", about(c.Name), n)
 	}

@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
 )
 
 // traced runs five threads of a deterministic instance, and returns the order in which they ran.
@@ -91,6 +93,24 @@ func TestRunFuel(t *testing.T) {
 	in = instance(t, compiled(t, Config{Loop: rt.Loop()}, nil))
 	if _, err := in.RunFuel(background, 1); err == nil || !strings.Contains(err.Error(), "Config.Mechanism") {
 		t.Errorf("RunFuel without fuel: %v", err)
+	}
+}
+
+// TestRunFuelInside: a host function cannot run the threads of its own instance for an amount of
+// fuel, because its call would stop with them and never return.
+func TestRunFuelInside(t *testing.T) {
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1, QuietThrows: true})
+	for _, shares := range []bool{false, true} {
+		var in *Instance
+		var err error
+		m := compiled(t, Config{Threads: shares, Mechanism: Fuel, Loop: rt.Loop()}, func(ctx context.Context, _ api.Module, x uint32) uint32 {
+			_, err = in.RunFuel(ctx, 1000)
+			return x
+		})
+		in = instance(t, m)
+		if _, failed := in.Call(background, "call", 1); failed != nil || err == nil || !strings.Contains(err.Error(), "inside a call") {
+			t.Errorf("shares %v: RunFuel returned %v, and the call %v", shares, err, failed)
+		}
 	}
 }
 

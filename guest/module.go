@@ -36,6 +36,7 @@ type export struct {
 	name     string
 	task     string // the name of its tasks and sections
 	params   int
+	results  int
 	reusable bool
 }
 
@@ -43,7 +44,7 @@ type export struct {
 func (m *Module) find() error {
 	m.exports = map[string]*export{}
 	for name, def := range m.compiled.ExportedFunctions() {
-		m.exports[name] = &export{name: name, task: m.config.Name + "." + name, params: len(def.ParamTypes())}
+		m.exports[name] = &export{name: name, task: m.config.Name + "." + name, params: len(def.ParamTypes()), results: len(def.ResultTypes())}
 	}
 	for _, name := range m.config.Reusable {
 		if m.exports[name] == nil {
