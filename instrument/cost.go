@@ -84,7 +84,7 @@ func (r *rewriter) costOfIteration(c *code, body *ast.BlockStmt) int {
 // willPoll reports whether the loop certainly polls at each iteration: it counts nothing, so it is
 // not split.
 func (r *rewriter) willPoll(c *code, loop *ast.ForStmt) bool {
-	_, counts := r.counterOf(loop)
+	_, counts := r.loopCounter(c, loop)
 	return !counts && r.cost(loop) >= endless && c.whyNot(loop.Body.Lbrace) == ""
 }
 

@@ -6,17 +6,17 @@ import (
 	"go/types"
 )
 
-// counter is the variable that counts a loop's iterations. The loop declares it, and only its post
-// statement writes it.
+// counter is the variable that counts a loop's iterations. Only one statement of the loop writes it.
 type counter struct {
 	name  string
 	obj   types.Object
-	first ast.Expr // its initial value
-	step  int64    // added by the post statement
+	first ast.Expr // its initial value, if the loop declares it
+	step  int64    // added by the statement
 	bits  int      // minimum size of its type
 }
 
-// counterOf finds the loop's counter, if it has one: an integer with a constant step.
+// counterOf finds the counter that the loop declares, if it has one: an integer to which the post
+// statement adds a constant.
 func (r *rewriter) counterOf(loop *ast.ForStmt) (c counter, ok bool) {
 	init, _ := loop.Init.(*ast.AssignStmt)
 	if init == nil || init.Tok != token.DEFINE || len(init.Lhs) != len(init.Rhs) {
@@ -35,23 +35,27 @@ func (r *rewriter) counterOf(loop *ast.ForStmt) (c counter, ok bool) {
 	if c.first == nil || c.step == 0 || r.touched(c.obj, loop.Body) || r.touched(c.obj, loop.Cond) {
 		return c, false
 	}
-	b, ok := core(c.obj.Type()).(*types.Basic)
+	c.bits = leastBits(c.obj.Type())
+	return c, c.bits > 0
+}
+
+// leastBits returns the minimum size of an integer type, or 0 for another type: a type parameter may
+// be of any size, and adding to a float may not change it.
+func leastBits(t types.Type) int {
+	b, ok := core(t).(*types.Basic)
 	if !ok || b.Info()&types.IsInteger == 0 {
-		// a type parameter may be of any size, and adding to a float may not change it
-		return c, false
+		return 0
 	}
 	switch b.Kind() {
 	case types.Int8, types.Uint8:
-		c.bits = 8
+		return 8
 	case types.Int16, types.Uint16:
-		c.bits = 16
-	default:
-		c.bits = 32
+		return 16
 	}
-	return c, true
+	return 32
 }
 
-// stepOf parses i++, i--, i += c and i -= c.
+// stepOf parses i++, i--, i += c and i -= c, and i, j = i+c, j-d, of which the first counts.
 func (r *rewriter) stepOf(post ast.Stmt) (x *ast.Ident, step int64, ok bool) {
 	switch post := post.(type) {
 	case *ast.IncDecStmt:
@@ -60,6 +64,9 @@ func (r *rewriter) stepOf(post ast.Stmt) (x *ast.Ident, step int64, ok bool) {
 			step = -1
 		}
 	case *ast.AssignStmt:
+		if post.Tok == token.ASSIGN && len(post.Lhs) == 2 && len(post.Rhs) == 2 {
+			return r.firstStepOf(post)
+		}
 		if post.Tok != token.ADD_ASSIGN && post.Tok != token.SUB_ASSIGN {
 			return nil, 0, false
 		}
@@ -70,6 +77,24 @@ func (r *rewriter) stepOf(post ast.Stmt) (x *ast.Ident, step int64, ok bool) {
 		if post.Tok == token.SUB_ASSIGN {
 			step = -step
 		}
+	}
+	return x, step, ok
+}
+
+// firstStepOf parses the first part of i, j = i+c, j-d.
+func (r *rewriter) firstStepOf(post *ast.AssignStmt) (x *ast.Ident, step int64, ok bool) {
+	sum, _ := ast.Unparen(post.Rhs[0]).(*ast.BinaryExpr)
+	if x, ok = post.Lhs[0].(*ast.Ident); !ok || sum == nil || sum.Op != token.ADD && sum.Op != token.SUB {
+		return nil, 0, false
+	}
+	if y, same := ast.Unparen(sum.X).(*ast.Ident); !same || r.info.Uses[y] == nil || r.info.Uses[y] != r.info.Uses[x] {
+		return nil, 0, false
+	}
+	if second, named := post.Lhs[1].(*ast.Ident); !named || r.info.Uses[second] == r.info.Uses[x] {
+		return nil, 0, false
+	}
+	if step, ok = r.constant(sum.Y); sum.Op == token.SUB {
+		step = -step
 	}
 	return x, step, ok
 }

@@ -7,17 +7,12 @@ import (
 	"go/types"
 )
 
-// endOf returns the comparison in the condition that ends a loop before its counter, which has step
-// one, could wrap around, or nil.
+// endOf returns the condition if it ends a loop before its counter, which has step one, could wrap
+// around, or nil.
 func (r *rewriter) endOf(count counter, cond ast.Expr) *ast.BinaryExpr {
 	b, ok := ast.Unparen(cond).(*ast.BinaryExpr)
 	switch {
 	case !ok:
-	case b.Op == token.LAND:
-		if end := r.endOf(count, b.X); end != nil {
-			return end
-		}
-		return r.endOf(count, b.Y)
 	case !r.isUse(ast.Unparen(b.X), count.obj):
 	case count.step == 1 && b.Op == token.LSS || count.step == -1 && b.Op == token.GTR:
 		return b
@@ -35,13 +30,13 @@ func isUnsigned(t types.Type) bool {
 }
 
 // limitOf returns the expression that the loop's condition compares its counter with, or nil. The
-// comparison must be the whole condition, and the expression must not change during the loop.
+// expression must not change during the loop.
 func (r *rewriter) limitOf(c *code, stmt *ast.ForStmt, count counter) ast.Expr {
 	end := r.endOf(count, stmt.Cond)
-	if end == nil || end != ast.Unparen(stmt.Cond) || count.bits < 32 || isUnsigned(count.obj.Type()) {
+	if end == nil || count.bits < 32 || isUnsigned(count.obj.Type()) {
 		return nil
 	}
-	from, to := r.offset(stmt.Init.End()), r.offset(end.End())
+	from, to := r.offset(behindInit(stmt)), r.offset(end.End())
 	if bytes.ContainsAny(c.file.src[from:to], "\n/") {
 		return nil // a line break or a comment would be lost
 	}

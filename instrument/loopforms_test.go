@@ -20,9 +20,11 @@ func loopForms() string {
 		}
 		for _, cmp := range []string{"<", "<=", ">", ">=", "!="} {
 			for _, post := range []string{"i++", "i += 2", "i += 4", "i += 7", "i += 8", "i += 9", "i--", "i -= 5", "i -= 8", "i -= 16"} {
-				name := fmt.Sprintf("loop%d", strings.Count(loops.String(), "\nfunc "))
-				fmt.Fprintf(&loops, loopForm, name, params, typ, cmp, post)
-				fmt.Fprintf(&calls, "\ttry(%q, %s%s)\n", typ+" "+cmp+" "+post, name, instance)
+				for _, form := range []string{loopForm, breakForm, whileForm, laterForm} {
+					name := fmt.Sprintf("loop%d", strings.Count(loops.String(), "\nfunc "))
+					fmt.Fprintf(&loops, form, name, params, typ, cmp, post)
+					fmt.Fprintf(&calls, "\ttry(%q, %s%s)\n", typ+" "+cmp+" "+post, name, instance)
+				}
 			}
 		}
 	}
@@ -38,6 +40,44 @@ func %s%s(from, to %s) (n int, sum uint64) {
 		sum = sum*31 + uint64(i)
 	}
 	return n, sum
+}
+`
+
+const breakForm = `
+func %s%s(from, to %s) (n int, sum uint64) {
+	for i := from; i %s to; %s {
+		if n++; n > 3000 {
+			break
+		}
+		sum = sum*31 + uint64(i)
+	}
+	return n, sum
+}
+`
+
+const whileForm = `
+func %s%s(from, to %s) (n int, sum uint64) {
+	i := from
+	for i %s to {
+		if n++; n > 3000 {
+			return n, sum + uint64(i)
+		}
+		sum = sum*31 + uint64(i)
+		%s
+	}
+	return n, sum + uint64(i)
+}
+`
+
+const laterForm = `
+func %s%s(i, to %s) (n int, sum uint64) {
+	for ; i %s to; %s {
+		if n++; n > 3000 {
+			break
+		}
+		sum = sum*31 + uint64(i)
+	}
+	return n, sum + uint64(i)
 }
 `
 
@@ -119,6 +159,12 @@ func ranges() {
 		}
 		sum += i
 	}
+	for i, j := 0, len(s)-1; i < j; i, j = i+1, j-1 {
+		s[i], s[j] = s[j], s[i]
+	}
+	for i, j := len(s)-1, 0; i > 0 && j < 900; i, j = i-1, j+2 {
+		sum = sum*31 + s[j]
+	}
 	n := 0
 again:
 	if n++; n < 3000 {
@@ -157,7 +203,7 @@ func TestLoopForms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Stats.Strips < 200 {
+	if res.Stats.Strips < 1000 {
 		t.Errorf("%d loops are taken into pieces", res.Stats.Strips)
 	}
 	for path, text := range res.Files {

@@ -174,6 +174,19 @@ func (w *writer) loop() {
 			w.line("%s := %s(0)", i, typ)
 			w.body(fmt.Sprintf("for %s < %s {", i, n), false, i+"++", counted)
 		},
+		func() { // the step is last
+			n := w.limit(typ)
+			w.line("%s := %s(0)", i, typ)
+			w.last = i + "++"
+			w.body(fmt.Sprintf("for %s %s %s {", i, pick(w, []string{"<", "!="}), n), true, "", counted)
+			w.line("r += uint64(%s)", i)
+		},
+		func() { // the counter is declared before
+			n := w.limit(typ)
+			w.line("%s := %s", i, n)
+			w.body(fmt.Sprintf("for ; %s > 0; %[1]s-- {", i), false, "", counted)
+			w.line("r += uint64(%s)", i)
+		},
 		func() { w.goTo(typ, i) },
 		func() {
 			v := w.name("x")
@@ -216,10 +229,11 @@ func (w *writer) loop() {
 	w.line("}")
 }
 
-// body writes the loop: its head, and a body that starts with first, and burns fuel if the loop may
-// be long.
+// body writes the loop: its head, and a body that starts with first, ends with w.last, and burns
+// fuel if the loop may be long.
 func (w *writer) body(head string, burns bool, first string, counters ...variable) {
-	l := jumpTarget{burns: burns}
+	l, last := jumpTarget{burns: burns}, w.last
+	w.last = ""
 	if w.IntN(3) == 0 {
 		l.label = w.name("L")
 		w.line("%s:", l.label)
@@ -245,6 +259,9 @@ func (w *writer) body(head string, burns bool, first string, counters ...variabl
 		w.line("\tr = r*31 + uint64(%s)", w.expr(pick(w, integers)))
 	} else {
 		w.block(1, 1+w.IntN(3))
+	}
+	if last != "" {
+		w.line("\t%s", last)
 	}
 	w.loops, w.vars = w.loops[:len(w.loops)-1], w.vars[:len(w.vars)-len(counters)]
 	w.nested--

@@ -23,6 +23,7 @@ type writer struct {
 	nested int          // enclosing loops, including loops around a function literal
 	self   int          // index of the current function
 	closed bool         // in a function literal, which break and continue cannot leave
+	last   string       // the last statement of the next loop, or ""
 }
 
 type variable struct {

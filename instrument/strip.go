@@ -17,15 +17,20 @@ import (
 // different from m. i may wrap around on its way to m. A condition with more than a comparison of
 // values comes after i != m, so it is evaluated exactly as often as before. One difference remains:
 // a variable of each iteration becomes a variable of the whole loop. So the loop must not contain
-// functions or addresses that keep it.
+// functions or addresses that keep it. The counter may also be a variable of the function:
 //
-// If the loop ends before i could wrap around, a piece ends by one comparison, provided that the
-// loop has a limit (see limitOf). An additional check tells the compiler that i only grows from
-// piece to piece, which the compiler cannot deduce, so it removes the same bounds checks as before.
+//	for i < x.b { …; i++ }
+//	for { POLL; m := i + 512; for (i < x.b) && i != m { …; i++ }; if i != m { break } }
 //
-//	for i := a; ; { first := i; for {
-//		POLL; if i < first { break }; m := i + 512; n := m; if n > b { n = b }; for ; i < n; i++ { … }; if i != m { break }
-//	}; break }
+// If the loop ends before i could wrap around, an additional check tells the compiler that i only
+// grows from piece to piece, which the compiler cannot deduce, so it removes the same bounds checks
+// as before. If the comparison with a limit is the whole condition (see limitOf), a piece ends by
+// one comparison:
+//
+//	for i := a; ; { first := i; for i < b { POLL; if i < first { break }; n := min(i+512, b); for ; i < n; i++ { … } }; break }
+//
+// There, a break in the body would only leave the piece. So a loop that contains one compares i with
+// the end of the piece afterwards, as above.
 //
 // A test of the counter inside the loop would be simpler, but is not cheaper than a poll at each
 // iteration: of a copy, a sum, a count and an axpy, the poll costs 3 to 95 %, the test 15 to 110 %,
@@ -58,9 +63,12 @@ func closes(n ast.Node) (found bool) {
 }
 
 func (r *rewriter) stripFor(c *code, stmt *ast.ForStmt, every int64) int64 {
-	count, ok := r.counterOf(stmt)
-	if !ok || stmt.Cond == nil || r.cost(stmt.Cond) > stretch/16 || r.keeps(stmt) {
+	count, ok := r.loopCounter(c, stmt)
+	if !ok || stmt.Cond == nil || r.cost(stmt.Cond) > stretch/16 || stmt.Init != nil && r.keeps(stmt) {
 		return 0
+	}
+	if isCombined(stmt.Cond) {
+		return 0 // mostly it ends after few iterations, and polls of these are cheaper than a piece
 	}
 	if count.step > 8 || count.step < -8 {
 		return 0 // the end of a piece might be out of a small type's range
@@ -69,79 +77,52 @@ func (r *rewriter) stripFor(c *code, stmt *ast.ForStmt, every int64) int64 {
 		every = min(every, 32, 127/max(count.step, -count.step))
 	}
 	p := piece{i: count.name, step: every * count.step}
-	open, end := "; ; {", "}"
-	if end := r.endOf(count, stmt.Cond); end != nil {
+	if r.endOf(count, stmt.Cond) != nil {
 		p.past = "<"
 		if count.step < 0 {
 			p.past = ">"
 		}
 		p.first = r.name("first")
 	}
-	if p.past != "" {
-		open, end = fmt.Sprintf("; ; { %s := %s; for {", p.first, p.i), "}; break }"
-	}
-	m := r.name("m")
-	switch limit := r.limitOf(c, stmt, count); {
-	case limit != nil:
+	if limit := r.limitOf(c, stmt, count); limit != nil {
+		cmp := ast.Unparen(stmt.Cond).(*ast.BinaryExpr).Op
 		from, to := r.offset(limit.Pos()), r.offset(limit.End())
-		p.limit, p.reaches = string(c.file.src[from:to]), ast.Unparen(stmt.Cond).(*ast.BinaryExpr).Op == token.GEQ
+		p.limit, p.cmp = string(c.file.src[from:to]), cmp
 		p.wraps = r.info.Types[limit].Value == nil && !r.isLength(limit)
+		p.breaks = breaksOut(stmt.Body)
+		p.counts = r.hasMinMax(stmt.Pos())
+		if first, ok := r.constant(count.first); ok && !p.breaks {
+			p.constant, p.first = true, fmt.Sprint(first)
+		}
 		c.file.edits.replace(from, to, r.name("n"))
-	case r.silent(stmt.Cond):
-		r.insert(c.file, stmt.Cond.Pos(), "(")
-		r.insert(c.file, stmt.Cond.End(), ") && "+p.i+" != "+m)
-	default:
-		r.insert(c.file, stmt.Cond.Pos(), p.i+" != "+m+" && (")
-		r.insert(c.file, stmt.Cond.End(), ")")
+	} else {
+		m := r.name("m")
+		if r.silent(stmt.Cond) {
+			r.insert(c.file, stmt.Cond.Pos(), "(")
+			r.insert(c.file, stmt.Cond.End(), ") && "+p.i+" != "+m)
+		} else {
+			r.insert(c.file, stmt.Cond.Pos(), p.i+" != "+m+" && (")
+			r.insert(c.file, stmt.Cond.End(), ")")
+		}
 	}
-	r.insert(c.file, stmt.Init.End(), open+r.head(c, p)+"for ")
+	open, end := r.around(p, stmt.Init != nil)
+	r.insert(c.file, behindInit(stmt), open+r.head(c, p)+"for ")
 	r.insert(c.file, stmt.End(), r.foot(p)+end)
 	return every
 }
 
-// piece contains what the text around a piece depends on.
-type piece struct {
-	i       string // the counter
-	step    int64  // its increase in a piece
-	past    string // the comparison with the first value that is out of range, or ""
-	first   string
-	limit   string // the expression that the loop's condition compares with, or ""
-	reaches bool   // the comparison includes equality
-	wraps   bool   // the end of a piece may be out of the type's range
+// isCombined reports whether the condition consists of several.
+func isCombined(cond ast.Expr) bool {
+	b, ok := ast.Unparen(cond).(*ast.BinaryExpr)
+	return ok && (b.Op == token.LAND || b.Op == token.LOR)
 }
 
-// head returns the text before the inner loop.
-func (r *rewriter) head(c *code, p piece) string {
-	m, n := r.name("m"), r.name("n")
-	text := " " + r.poll(c)
-	if p.past != "" {
-		text += fmt.Sprintf(" if %s %s %s { break };", p.i, p.past, p.first)
+// behindInit returns the end of a loop's init statement, or of the keyword.
+func behindInit(stmt *ast.ForStmt) token.Pos {
+	if stmt.Init == nil {
+		return stmt.For + token.Pos(len("for"))
 	}
-	if p.step < 0 {
-		text += fmt.Sprintf(" %s := %s - %d;", m, p.i, -p.step) // valid for unsigned types too
-	} else {
-		text += fmt.Sprintf(" %s := %s + %d;", m, p.i, p.step)
-	}
-	if p.limit == "" {
-		return text + " "
-	}
-	further := ">"
-	if p.past == ">" {
-		further = "<"
-	}
-	text += fmt.Sprintf(" %s := %s;", n, m)
-	if p.reaches {
-		text += fmt.Sprintf(" %s++;", n)
-	}
-	if p.wraps {
-		text += fmt.Sprintf(" if %s %s %s { %s = %s };", m, p.past, p.i, n, p.limit)
-	}
-	return text + fmt.Sprintf(" if %s %s %s { %s = %s }; ", n, further, p.limit, n, p.limit)
-}
-
-// foot returns the text after the inner loop.
-func (r *rewriter) foot(p piece) string {
-	return fmt.Sprintf("; if %s != %s { break } ", p.i, r.name("m"))
+	return stmt.Init.End()
 }
 
 // keeps reports whether the loop may keep the address of a variable it declares.

@@ -11,12 +11,14 @@ import (
 // stripRange does the same for a loop over a slice, or over an int:
 //
 //	for i, v := range x { … }
-//	for s, i := x, 0; ; {
-//		POLL; if i < 0 { break }; m := i + 512; n := m; if n > len(s) { n = len(s) }
-//		for ; i < n; i++ { v := s[i]; … }; if i != m { break }
+//	for s, i := x, 0; i < len(s); {
+//		POLL; if i < 0 { break }; n := min(i + 512, len(s)); for ; i < n; i++ { v := s[i]; … }
 //	}
 func (r *rewriter) stripRange(c *code, stmt *ast.RangeStmt, every int64) int64 {
-	p := piece{i: r.name("i"), step: every, past: "<", first: "0", limit: "len(" + r.name("s") + ")"}
+	p := piece{
+		i: r.name("i"), step: every, past: "<", first: "0", constant: true, limit: "len(" + r.name("s") + ")", cmp: token.LSS,
+		breaks: breaksOut(stmt.Body), counts: r.hasMinMax(stmt.Body.Lbrace),
+	}
 	switch r.iterates(stmt.X) {
 	case overSlice:
 		if r.isHidden("len", stmt.Body.Lbrace) {
@@ -50,10 +52,11 @@ func (r *rewriter) stripRange(c *code, stmt *ast.RangeStmt, every int64) int64 {
 		return 0 // a line break or a comment would be lost
 	}
 	f.edits.replace(from, to, fmt.Sprintf(" %s, %s := ", r.name("s"), p.i))
-	r.insert(f, stmt.X.End(), fmt.Sprintf(", 0; ; {%sfor ; %s < %s; %s++", r.head(c, p), p.i, r.name("n"), p.i))
+	open, close := r.around(p, true)
+	r.insert(f, stmt.X.End(), fmt.Sprintf(", 0%s%sfor ; %s < %s; %s++", open, r.head(c, p), p.i, r.name("n"), p.i))
 	r.insert(f, stmt.Body.Lbrace+1, value)
 	r.insert(f, stmt.Body.Rbrace, end)
-	r.insert(f, stmt.End(), r.foot(p)+"}")
+	r.insert(f, stmt.End(), r.foot(p)+close)
 	return every
 }
 

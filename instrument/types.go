@@ -106,6 +106,9 @@ func (r *rewriter) callee(call *ast.CallExpr) (w way, c *code, f *types.Func) {
 		return away, nil, nil
 	}
 	f = f.Origin()
+	if callsNothing(f) {
+		return outside, nil, f
+	}
 	if recv := f.Signature().Recv(); recv != nil && types.IsInterface(recv.Type()) {
 		return away, nil, nil
 	}
