@@ -9,8 +9,12 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// maxPairs bounds the pairs of policies that are followed together.
-const maxPairs = 300
+// maxPairs bounds the pairs of policies that are followed together, and maxCompared the pairs whose
+// matches are compared.
+const (
+	maxPairs    = 300
+	maxCompared = 1 << 20
+)
 
 // behind returns warnings about policies that refuse arriving tasks, or throw into running ones on
 // ticks, where another policy has refused or ended all of them already.
@@ -22,9 +26,12 @@ func behind(members []Member) (all []Remark) {
 			refusing = append(refusing, m)
 		}
 	}
-	pairs := 0
+	pairs, compared := 0, 0
 	for i, m := range refusing {
 		for k, o := range refusing {
+			if compared++; compared > maxCompared {
+				return all
+			}
 			if k == i || !o.precedes(m, k < i) || !o.covers(m) || !sharesReads(o, m) {
 				continue
 			}

@@ -25,26 +25,28 @@ func misspelt(members []Member, tasks map[string]document.Class) (all []Remark) 
 		names := slices.Sorted(slices.Values(m.names()))
 		note(slices.Compact(names)...)
 	}
-	names, kinds, told := slices.Sorted(maps.Keys(named)), slices.Sorted(maps.Keys(tasks)), map[string]bool{}
+	names, known, told := slices.Sorted(maps.Keys(named)), declaredNames(tasks), map[string]bool{}
 	for _, m := range members {
 		for i, name := range m.names() {
-			where := "match: "
+			where, s := "match: ", ""
 			if i >= len(m.Spec.Match.Tasks)+len(m.Spec.Match.Except) {
 				where = ""
 			}
-			if bare, calls := strings.CutSuffix(name, "()"); calls && !told[name] {
+			bare, calls := strings.CutSuffix(name, "()")
+			switch {
+			case told[name], !calls && named[name] > 1:
+				continue
+			case calls:
 				told[name] = true
 				all = append(all, m.about("%s%q ends in (), and names of functions do not; write %q", where, name, bare))
 				continue
-			}
-			s := ""
-			if where != "" {
+			case where != "":
 				s = lang.Misspelt(name, names)
 			}
-			if _, is := tasks[name]; s == "" && !is && !slices.ContainsFunc(kinds, func(k string) bool { return isPattern(k) && fits(k, name) }) {
-				s = lang.Resembles(name, kinds)
+			if s == "" {
+				s = known.like(name)
 			}
-			if named[name] == 1 && s != "" && !told[s] && !told[name] {
+			if s != "" && !told[s] {
 				told[name] = true
 				all = append(all, m.about("%snothing else names %q; did you mean %q?", where, name, s))
 			}
@@ -53,15 +55,44 @@ func misspelt(members []Member, tasks map[string]document.Class) (all []Remark) 
 	return all
 }
 
+// declaration are the names of tasks that documents declare.
+type declaration struct {
+	tasks    map[string]document.Class
+	patterns []lang.Pattern
+	plain    map[string]string // by the plain name, or by the path of a request
+}
+
+func declaredNames(tasks map[string]document.Class) *declaration {
+	d := &declaration{tasks: tasks, plain: map[string]string{}}
+	for _, name := range slices.Sorted(maps.Keys(tasks)) {
+		if p, err := lang.ParsePattern(name); err == nil && isPattern(name) {
+			d.patterns = append(d.patterns, p)
+			continue
+		}
+		d.plain[lang.Plain(name)] = name
+		if _, path, ok := strings.Cut(name, " /"); ok {
+			d.plain["/"+path] = name
+		}
+	}
+	return d
+}
+
+// like returns a declared name that a name most likely is, written otherwise: in other letters of
+// case, with a slash at its end, as a plural, or without the method of a request. It returns "" if
+// there is none, or if the documents declare the name itself.
+func (d *declaration) like(name string) string {
+	if _, is := d.tasks[name]; is || isPattern(name) || slices.ContainsFunc(d.patterns, func(p lang.Pattern) bool { return p.Matches(name) }) {
+		return ""
+	}
+	if s := d.plain[name]; s != "" {
+		return s
+	}
+	return d.plain[lang.Plain(name)]
+}
+
 // names returns the names in the match of a policy, and then those in its expression.
 func (m Member) names() []string {
 	return slices.Concat(m.Spec.Match.Tasks, m.Spec.Match.Except, m.mentioned())
-}
-
-// fits reports whether a pattern matches a name.
-func fits(pattern, name string) bool {
-	p, err := lang.ParsePattern(pattern)
-	return err == nil && p.Matches(name)
 }
 
 // mentioned returns the names of tasks and sections in the expression.

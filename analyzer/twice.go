@@ -16,9 +16,15 @@ const once = stubs.Enqueue | stubs.Start | stubs.Exit
 // twice returns warnings about tasks for which policies take the same number of tokens from one
 // bucket twice. A policy about some tasks alone is left out: these may cost more.
 func twice(members []Member) (all []Remark) {
-	for i, m := range members {
-		for _, o := range members[:i+1] {
-			if m.Spec.Mode == policy.Off || m.Spec.Mode != o.Spec.Mode || !m.covers(o) || !o.covers(m) || m.selectsNames() || o.selectsNames() {
+	var taking []Member
+	for _, m := range members {
+		if m.Spec.Mode != policy.Off && len(m.takes()) > 0 && !m.selectsNames() {
+			taking = append(taking, m)
+		}
+	}
+	for i, m := range taking {
+		for _, o := range taking[:i+1] {
+			if m.Spec.Mode != o.Spec.Mode || !m.covers(o) || !o.covers(m) {
 				continue
 			}
 			if found := m.takesAfter(o); found != nil {

@@ -55,39 +55,24 @@ func editDistance(a, b string) int {
 	return last[len(y)]
 }
 
-// Misspelt returns the candidate of which a name is most likely a misspelling, or "": a letter
+// Misspelt returns the first candidate of which a name is most likely a misspelling, or "": a letter
 // inside a word is missing, too many, or swapped with its neighbour. Names that differ by another
 // letter, by a digit or at the end of a word may both be right, as GET /item and GET /items.
 func Misspelt(name string, candidates []string) string {
 	if len(name) > 256 {
 		return ""
 	}
-	for _, c := range slices.Sorted(slices.Values(candidates)) {
-		if swapped(name, c) || lacks(name, c) || lacks(c, name) {
+	for _, c := range candidates {
+		if -1 <= len(name)-len(c) && len(name)-len(c) <= 1 && (swapped(name, c) || lacks(name, c) || lacks(c, name)) {
 			return c
 		}
 	}
 	return ""
 }
 
-// Resembles returns the declared name that another name most likely is, written otherwise, or "": in
-// other letters of case, with a slash at its end, as a plural, or without the method of a request.
-// Two such names may both be right, so a caller asks for names that nothing declares.
-func Resembles(name string, declared []string) string {
-	if len(name) > 256 {
-		return ""
-	}
-	for _, c := range declared {
-		_, path, _ := strings.Cut(c, " /")
-		if name != c && (plain(name) == plain(c) || path != "" && name == "/"+path) {
-			return c
-		}
-	}
-	return ""
-}
-
-// plain returns a name in small letters, without a slash or an s at its end.
-func plain(name string) string {
+// Plain returns a name without what authors get wrong: in small letters, without a slash or an s at
+// its end. Two names that are plainly the same may both be right.
+func Plain(name string) string {
 	name = strings.ToLower(name)
 	if cut := strings.TrimSuffix(strings.TrimSuffix(name, "/"), "s"); len(cut) > 2 {
 		return cut

@@ -177,6 +177,8 @@ func TestTrapsOfYAML(t *testing.T) {
 		{"in a comment", "version: 1 # \u202e\n", "U+202E"},
 		{"a filler", "version: 1\ntasks: {\u3164: safe}\n", "U+3164"},
 		{"a line of Unicode's", "version: 1 #\u2028states: {}\n", "U+2028"},
+		{"control character", "version: 1\nzone: a\x00\n", "document:2:8: the document holds the control character U+0000; remove it"},
+		{"control character in a comment", "version: 1 # \x07\n", "document:1:14: the document holds the control character U+0007"},
 		{"escaped", "version: 1\ntasks: {\"a\\u200bb\": safe}\n", "document:2:9: the text holds the invisible character U+200B"},
 		{"escaped in an expression", begin + "expr: \"task.name == 'a\\u202eb' ? switch() : continue()\"\n", "the invisible character U+202E"},
 		{"carriage return", "version: 1 # a\rstates: {}\n", "document:1:15: the line has a carriage return that does not end it"},

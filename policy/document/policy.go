@@ -73,8 +73,11 @@ func lowerLimit(limits []policy.TimeLimit, i int) int {
 	l := limits[i]
 	own, _ := lang.ParsePattern(l.Func)
 	return slices.IndexFunc(limits, func(o policy.TimeLimit) bool {
+		if o.Limit >= l.Limit || o.Mode != l.Mode || o.Func == l.Func || o.Func == Default || l.Func == Default || !strings.Contains(o.Func, "*") {
+			return false // a name without a star is about itself alone
+		}
 		p, _ := lang.ParsePattern(o.Func)
-		return o.Func != l.Func && o.Func != Default && l.Func != Default && o.Mode == l.Mode && o.Limit < l.Limit && p.Covers(own)
+		return p.Covers(own)
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/cocoon-go/cocoon/internal/snippet"
 )
 
-// checkCharacters refuses a document with invisible characters, even in comments. It allows
+// checkCharacters refuses a document with invisible or control characters, even in comments. It allows
 // variation selectors, because emojis have them.
 func checkCharacters(text []byte) error {
 	line, col := 1, 0
@@ -31,6 +31,8 @@ func checkCharacters(text []byte) error {
 			return refuse("save it as UTF-8", "the document is not valid UTF-8")
 		case r == '\r' && !bytes.HasPrefix(text[i+1:], []byte("\n")):
 			return refuse("end lines with a line feed", "the line has a carriage return that does not end it")
+		case unicode.IsControl(r) && !strings.ContainsRune("\t\r\n\u0085", r):
+			return refuse("remove it", "the document holds the control character %U", r)
 		case snippet.Invisible(r) && !unicode.Is(unicode.Variation_Selector, r):
 			return refuse("remove it", "the document holds the invisible character %U", r)
 		case r == '%' && col == 1 && line == 1 && bytes.HasPrefix(text, []byte("%YAML")), r == '%' && col == 1 && bytes.HasPrefix(text[i:], []byte("%TAG ")):

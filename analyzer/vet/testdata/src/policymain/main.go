@@ -105,8 +105,8 @@ func bad(rt *cocoon.Runtime, d time.Duration) {
 		cocoon.Policy{On: cocoon.OnEnqueue, Expr: `queue.length < 0 ? throw("never") : switch()`},                                             // want `^questionable: queue.length < 0 is always false` `^questionable: throw\("never"\) is never reached`
 		cocoon.Policy{On: cocoon.OnExit, Match: cocoon.Match{Tasks: []string{"a"}}, Expr: `task.name == "b" ? set("served", 1) : continue()`}, // want `^questionable: task.name == "b" is always false: task.name is "a" here; match lets no other tasks through` `^questionable: set\("served", 1\) is never reached`
 		cocoon.Policy{On: cocoon.OnExit, Match: cocoon.Match{Tasks: []string{misspelt}, Except: rest}, Expr: `task.name == "b" ? set("served", 1) : continue()`},
-		cocoon.Policy{On: cocoon.OnExit, Expr: `let x = 3; set("served", 1)`},                                                          // want `^questionable: nothing uses x; remove the let`
-		cocoon.Policy{On: cocoon.Every(time.Second), Expr: `task.cancelled or task.running > duration("1ms") ? switch() : continue()`}, // want `questionable: `
+		cocoon.Policy{On: cocoon.OnExit, Expr: `let x = 3; set("served", 1)`},                                                        // want `^questionable: nothing uses x; remove the let`
+		cocoon.Policy{On: cocoon.Every(time.Second), Expr: `task.cancelled or task.slice > duration("1ms") ? switch() : continue()`}, // want `questionable: `
 	)
 	use(
 		[]*cocoon.Policy{{Expr: "swich()"}},                            // want `did you mean switch`
