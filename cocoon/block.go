@@ -258,9 +258,11 @@ func (c *briefCall) EndCall(call inside.Call) {
 	s := (*strand)(c)
 	if call.Known {
 		if n, _ := goroutine.Leaves(); n == call.Leaves && s.forgetRest(call.Rested) {
+			s.breath.looked = 0 // as after any Block
 			s.afterCall()
 			return
 		}
+		s.stepBack()
 	}
 	s.endAway()
 }

@@ -35,6 +35,7 @@ func queued(t *testing.T, rt *Runtime) {
 // A task in a brief call keeps its slot while another waits, as long as it runs; when it waits, the
 // other has the slot.
 func TestBriefCall(t *testing.T) {
+	goroutine.Learn() // before, a brief call gives its slot up like a Block
 	rt := start(t, Config{Slots: 1, StallAfter: time.Hour})
 	var other atomic.Bool
 	var s *strand
@@ -120,6 +121,7 @@ func TestBriefCallOfExclusiveLoop(t *testing.T) {
 // A message that is sent or received without a wait counts as running, and a wait for one does not.
 // A send that waits has a slow client; a receive that waits has not.
 func TestBriefMessages(t *testing.T) {
+	goroutine.Learn()
 	for what, slow := range map[inside.Brief]int32{inside.Sends: slowCalls, inside.Receives: 0, inside.None: 0} {
 		rt := start(t, Config{Slots: 1, StallAfter: time.Hour})
 		if _, ok := goroutine.Leaves(); !ok {
@@ -153,6 +155,7 @@ func TestBriefMessages(t *testing.T) {
 // A task in a brief call that is back from a wait, but has no P, loses its slot to a task that has
 // one: if that task waited, each would wait for the other's turn.
 func TestBriefCallWithoutP(t *testing.T) {
+	goroutine.Learn()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	rt := start(t, Config{Slots: 1, StallAfter: time.Hour, KeepProcs: true})
 	const tries = 20
@@ -178,6 +181,41 @@ func TestBriefCallWithoutP(t *testing.T) {
 	}
 	if first < tries/4 { // the collector may take the P
 		t.Errorf("the task that arrived ran before the other had a P %d of %d times", first, tries)
+	}
+}
+
+// A task that is back from the wait for a message lets the holder of its slot run on, if the holder
+// has no P, and does not queue.
+func TestStepBack(t *testing.T) {
+	goroutine.Learn()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	rt := start(t, Config{Slots: 1, StallAfter: time.Hour, KeepProcs: true})
+	if _, ok := goroutine.Leaves(); !ok {
+		t.Skip("this platform does not tell whether a goroutine has waited")
+	}
+	const tries = 20
+	queued := 0
+	for range tries {
+		gate := make(chan struct{})
+		var id atomic.Uintptr
+		h := rt.Go(background, "receives", func(ctx context.Context) error {
+			id.Store(goroutine.ID())
+			brieflyDo(t, ctx, inside.Receives, func() { <-gate })
+			return nil
+		})
+		eventually(t, "the receive to wait", func() bool { return goroutine.StatusOf(id.Load()) == goroutine.Waiting })
+		must(t, rt.Run(background, "holds", func(context.Context) error {
+			close(gate)
+			runtime.Gosched() // the other has the P
+			if rt.Loop().wanted.Load() {
+				queued++
+			}
+			return nil
+		}))
+		must(t, h.Wait(background))
+	}
+	if queued > tries/4 { // other goroutines may have the P
+		t.Errorf("the task that was back queued %d of %d times", queued, tries)
 	}
 }
 

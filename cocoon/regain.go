@@ -1,5 +1,12 @@
 package cocoon
 
+import (
+	"runtime"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/notify"
+)
+
 // regain asks for a slot for a task that has run before, and reports whether the task has one now.
 // Called under the loop's lock, by the task's goroutine.
 func (s *strand) regain(now int64) (granted bool) {
@@ -13,6 +20,38 @@ func (s *strand) regain(now int64) (granted bool) {
 		return true
 	}
 	l.returning(s, now)
+	return false
+}
+
+// stepBack yields the P of a task that is back from the wait for a message and has lost its slot, if
+// all slots are taken and a task that holds one has no P. That task needs a P before the slot can be
+// free, and messages take so little time that it mostly is free then. Otherwise the tasks of many
+// streams would queue for slots, and each message would change places. Called by the task's
+// goroutine.
+func (s *strand) stepBack() {
+	l := s.loop
+	if s.rest.Load() < 0 || s.inBlock.Load() || l.wanted.Load() || s.requests.Load() != 0 {
+		return
+	}
+	l.lock()
+	l.gatherOne(notify.Now())
+	yields := l.core.Full() && l.holderLacksP()
+	l.unlock()
+	if yields {
+		runtime.Gosched()
+	}
+}
+
+// holderLacksP reports whether the goroutine of a task that holds a slot is ready to run and waits
+// for a P. Called under the loop's lock.
+func (l *Loop) holderLacksP() bool {
+	for i := range l.slots {
+		if s := l.slots[i].firm(); s != nil {
+			if status := s.status(); status == goroutine.Ready || status == goroutine.Runnable {
+				return true
+			}
+		}
+	}
 	return false
 }
 

@@ -42,6 +42,7 @@ func TestReceivesKeepTheSlot(t *testing.T) {
 
 // The next message is expected to be there after some that were, and not after one that was not.
 func TestReceipts(t *testing.T) {
+	goroutine.Learn()
 	var r receipts
 	receive := func(message bool) {
 		n, known := goroutine.Leaves()

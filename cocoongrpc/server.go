@@ -74,10 +74,10 @@ func UnaryServerInterceptor(tasks Runner, o Options) grpc.UnaryServerInterceptor
 // Goroutines that a handler starts may use the stream as usual. They are not part of the task, and
 // a handler that waits for them should do so inside cocoon.Block.
 //
-// A stream costs as much as a unary call, and 0.11 µs a message if no task waits for a slot (bench:
-// grpc). Including gRPC, a message took the server up to 1.5 times the processor time of gRPC
-// alone, ping-pong and one way, over 1 to 64 streams, and up to twice the time with policies that
-// apply to the streams (bench: streams). The interceptor panics if tasks is nil.
+// A stream costs as much as a unary call, and about 0.1 µs a message if no task waits for a slot
+// (BenchmarkMessage). Including gRPC, a message took the server up to 1.3 times the processor time
+// of gRPC alone, ping-pong and one way, over 1 to 64 streams, and in some runs up to 1.6 times over
+// 64 streams (bench: streams). The interceptor panics if tasks is nil.
 func StreamServerInterceptor(tasks Runner, o Options) grpc.StreamServerInterceptor {
 	s := newServer("StreamServerInterceptor", tasks, o)
 	return func(service any, under grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {

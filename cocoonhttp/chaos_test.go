@@ -16,7 +16,7 @@ import (
 
 var (
 	chaosTime  = flag.Duration("chaos.time", 0, "how long each TestChaos runs; 0: a second, half of it in the short form")
-	chaosPlain = flag.Bool("chaos.plain", false, "TestChaos checks net/http alone")
+	chaosPlain = flag.Bool("chaos.plain", false, "TestChaos looks for late responses of net/http alone")
 	chaosSeed  = flag.Uint64("chaos.seed", 0, "of the requests; 0: one of the time")
 )
 

@@ -24,9 +24,9 @@ func TestWhatTheCompilerRefuses(t *testing.T) {
 		has, hasNot   []string
 		code          int
 	}{
-		{"nothing", "none", 4, []string{"cocoon_m", "for more() {cocoon_poll"}, nil, 0},
-		{"pieces", "cocoon_m ", 4, []string{"i++ {cocoon_poll", "for more() {cocoon_poll"}, []string{"cocoon_m "}, 0},
-		{"polls of a loop", "cocoon_answer", 11, []string{"cocoon_m ", "for more() {\n"}, nil, 0},
+		{"nothing", "none", 4, []string{"cocoon_n", "for more() {cocoon_poll"}, nil, 0},
+		{"pieces", "cocoon_n ", 4, []string{"i++ {cocoon_poll", "for more() {cocoon_poll"}, []string{"cocoon_n "}, 0},
+		{"polls of a loop", "cocoon_answer", 11, []string{"cocoon_n ", "for more() {\n"}, nil, 0},
 		{"all of a function", "cocoon_", 4, []string{"i++ {\n", "for more() {cocoon_poll"}, nil, 0},
 		{"the file that is added", "cocoon_hold", 0, nil, []string{"cocoon_"}, 0},
 		{"the package itself", "package a", 1, nil, nil, 2},
