@@ -1,8 +1,7 @@
 package meter
 
-// A loop with little code looks only once in a few turns: its code is written several times, and
-// the first copy alone looks. A turn that goes on leaves a block, behind which the next copy
-// stands:
+// A loop with little code looks only in every second turn: its code is written twice, and the first
+// copy alone looks. A turn that goes on leaves a block, behind which the second copy stands:
 //
 //	loop $loop
 //	  look, charge
@@ -14,7 +13,8 @@ package meter
 //	  the loop's code
 //	end
 //
-// With epochs all turns are charged in the first, and with fuel each one.
+// With epochs both turns are charged in the first, and with fuel each one. Four copies of very short
+// loops made some programs a few per cent faster, and a product of matrices a tenth slower.
 
 // copies is the loop whose code is written several times. It has no loop in it that repeats, so
 // there is at most one in a place.
@@ -27,19 +27,13 @@ type copies struct {
 	cost    uint32   // of the charge at the begin of a turn
 }
 
-// The size of code that is written four times, and twice, in bytes. Larger code takes so long that
-// a look hardly matters.
-const (
-	tinySize  = 128
-	shortSize = 512
-)
+// shortSize is the size of code that is written twice, in bytes. Larger code takes so long that a
+// look hardly matters.
+const shortSize = 512
 
 // sizeOf returns the bits of a construct with so many bytes of code.
 func sizeOf(bytes int) uint8 {
-	switch {
-	case bytes <= tinySize:
-		return tiny
-	case bytes <= shortSize:
+	if bytes <= shortSize {
 		return short
 	}
 	return 0
@@ -48,15 +42,10 @@ func sizeOf(bytes int) uint8 {
 // turns returns how often the code of a loop is written. It is once where the module grows much
 // already.
 func (b *body) turns(k uint8) int {
-	switch {
-	case !isLean(k) || b.w.each || len(b.out) > 2*b.at+1<<14:
+	if !isLean(k) || k&short == 0 || b.w.each || len(b.out) > 2*b.at+1<<14 {
 		return 1
-	case k&tiny != 0:
-		return 4
-	case k&short != 0:
-		return 2
 	}
-	return 1
+	return 2
 }
 
 // turn begins the first turn of a loop that has looked. It returns how many constructs it opens.

@@ -27,7 +27,6 @@ const (
 	isLoop
 	open  // a loop: some way from its head back to it has no safe point
 	short // it has few bytes of code
-	tiny  // it has very few
 )
 
 const (
