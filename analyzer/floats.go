@@ -28,6 +28,10 @@ func (s floats) empty() bool { return s.noNumber() && !s.nan }
 
 func (s floats) hasZero() bool { return s.lo <= 0 && 0 <= s.hi && !s.nonzero }
 
+func (s floats) has(f float64) bool {
+	return s.nan && f != f || s.lo <= f && f <= s.hi && (f != 0 || !s.nonzero)
+}
+
 func (s floats) single() bool { return s.lo == s.hi && !s.nan }
 
 func (s floats) infinite() bool { return math.IsInf(s.lo, 0) || math.IsInf(s.hi, 0) }

@@ -20,6 +20,8 @@ func (i interval) empty() bool { return i.lo > i.hi }
 
 func (i interval) hasZero() bool { return i.lo <= 0 && 0 <= i.hi && !i.nonzero }
 
+func (i interval) has(n int64) bool { return i.lo <= n && n <= i.hi && (n != 0 || !i.nonzero) }
+
 func (i interval) single() bool { return i.lo == i.hi }
 
 // without removes n, if the representation can express that.

@@ -39,8 +39,6 @@ func sampleValues(t stubs.Type) (sets []value, words []uint64) {
 	return sets, words
 }
 
-func (v value) has(word uint64) bool { return !v.meet(constant(v.of, word)).empty() }
-
 // compute runs one operation of the reference interpreter.
 func compute(op ir.Op, of, operand stubs.Type, a, b uint64) (uint64, bool) {
 	p := &ir.Program{Locals: []stubs.Type{of}, Sites: []ir.Site{{Effect: stubs.Set, Type: of}}, Reasons: nil}
@@ -148,6 +146,34 @@ func TestMeetJoin(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A value has a word if it meets the set of that word alone.
+func TestHas(t *testing.T) {
+	names := []stubs.NameID{0, 1, 2, 3, 4}
+	check := func(sets []value, words []uint64) {
+		for _, set := range sets {
+			for _, w := range words {
+				if got, want := set.has(w), !set.meet(constant(set.of, w)).empty(); got != want {
+					t.Errorf("%+v has %v: %v, want %v", set, stubs.Value(w, set.of), got, want)
+				}
+			}
+		}
+	}
+	for _, of := range []stubs.Type{stubs.Int, stubs.Duration, stubs.Float} {
+		check(sampleValues(of))
+	}
+	check([]value{boolValue(truth{}), known(true), known(false), anyOf(stubs.Bool)}, []uint64{0, 1})
+	for _, s := range []nameSet{anyName, {}, exactName(1), exactName(1).join(exactName(3)), exactName(2).complement()} {
+		for _, id := range names {
+			check([]value{nameValue(s)}, []uint64{uint64(id)})
+		}
+	}
+	// The runtime asks for each arriving task.
+	f := Fixed{values: nameValue(exactName(1).join(exactName(3)))}
+	if n := testing.AllocsPerRun(100, func() { f.Allows(3) }); n != 0 {
+		t.Errorf("Allows allocates %v times", n)
 	}
 }
 

@@ -96,6 +96,19 @@ func constant(t stubs.Type, word uint64) value {
 	return intValue(t, exactly(int64(word)))
 }
 
+// has reports whether the word is one of the values.
+func (v *value) has(word uint64) bool {
+	switch v.of {
+	case stubs.Bool:
+		return word != 0 && v.truth.yes || word == 0 && v.truth.no
+	case stubs.Float:
+		return v.floats.has(math.Float64frombits(word))
+	case stubs.Name:
+		return v.names.has(stubs.NameID(word))
+	}
+	return v.ints.has(int64(word))
+}
+
 // unlimited is a bound in the catalogue that means "no bound": the analysis then assumes none.
 const unlimited = 1 << 62
 

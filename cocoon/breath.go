@@ -65,6 +65,10 @@ func (s *strand) breathe() {
 	}
 	b.left.set(b.stride)
 	b.looked = now
+	if s.aside() { // it has waited since the last look, and mostly waits: that was no running
+		b.ran = 0
+		return
+	}
 	if b.ran >= heatAfter {
 		if rt.needHeat(now); !hot {
 			runtime.Gosched() // so that temper gets a P

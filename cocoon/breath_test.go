@@ -3,6 +3,7 @@ package cocoon
 import (
 	"context"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +47,30 @@ func TestBreathByYielding(t *testing.T) {
 			return nil
 		}))
 	}
+}
+
+// A task that stands aside, such as a ticker's, has waited between its safe points and not run: it
+// neither yields its core at each of them, nor counts as a task that runs long.
+func TestNoBreathAside(t *testing.T) {
+	rt := start(t, Config{Slots: 1, Breath: 100 * time.Microsecond})
+	must(t, rt.LoadPolicies(strings.NewReader("version: 1\ntasks: {tick: waits}\n")))
+	heatUp(t, rt)
+	must(t, rt.Run(background, "tick", func(ctx context.Context) error {
+		s := TaskOf(ctx).strand
+		SafePoint(ctx)
+		last := s.breath.last
+		for range 30 {
+			time.Sleep(time.Millisecond)
+			SafePoint(ctx)
+		}
+		if !s.aside() {
+			t.Error("it does not stand aside")
+		}
+		if s.breath.last != last || s.breath.ran != 0 {
+			t.Error("it breathes as if it ran")
+		}
+		return nil
+	}))
 }
 
 // A negative Breath turns the breath off: the task never yields its core, and the runtime asks the

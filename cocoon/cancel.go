@@ -6,18 +6,24 @@ import "github.com/cocoon-go/cocoon/notify"
 // A task that has started is thrown into at its next safe point, through all sections, and its
 // context ends now. Cancelling a task that has ended has no effect on the task itself, but reaches
 // its children as long as they belong to it, see Task.Stack.
-func (t *Task) Cancel() { t.cancel("cancelled", ErrCancelled) }
+func (t *Task) Cancel() { t.cancel("cancelled", ErrCancelled, nil) }
 
 // cancel throws into t and its children, and ends their contexts. The throw into t is posted before
 // a child unwinds: otherwise t, woken by the child's end, would take that for a failure of the
 // child alone. The context of t ends last, so the children are thrown into whatever they wait for.
-func (t *Task) cancel(reason string, cause error) {
+// The caller cancels the tasks in others itself, so cancel leaves out children that are among them.
+func (t *Task) cancel(reason string, cause error, others map[*Task]struct{}) {
 	end, inside := t.doom(reason, cause)
-	t.cancelChildren(cause)
+	first := t.Children()
+	cancelAll(first, cause, others)
 	if inside { // otherwise the task's own goroutine does it, at its safe point
 		t.endContext(end)
 	}
-	t.cancelChildren(cause) // children started meanwhile
+	// Children started meanwhile. Without the first ones: cancelling these twice would cancel tasks
+	// nested n deep 2^n times.
+	if late := t.Children(); len(late) > 0 {
+		cancelAll(late, cause, setOf(first))
+	}
 }
 
 // doom posts the throw that cancels t, or takes t out of the queue. It returns the cause with which
@@ -57,10 +63,21 @@ func (s *strand) doom(err *PreemptedError, now int64) *PreemptedError {
 	return err
 }
 
-func (t *Task) cancelChildren(cause error) {
-	for _, c := range t.Children() {
-		c.cancel("cancelled with its parent", cause)
+// cancelAll cancels the children of a task that is cancelled, except those in others.
+func cancelAll(children []*Task, cause error, others map[*Task]struct{}) {
+	for _, c := range children {
+		if _, ok := others[c]; !ok {
+			c.cancel("cancelled with its parent", cause, others)
+		}
 	}
+}
+
+func setOf(tasks []*Task) map[*Task]struct{} {
+	set := make(map[*Task]struct{}, len(tasks))
+	for _, t := range tasks {
+		set[t] = struct{}{}
+	}
+	return set
 }
 
 // throwToTheEnd posts a throw that ends the task, and replaces a throw into a section. It returns

@@ -238,6 +238,59 @@ func TestLockedThread(t *testing.T) {
 	}
 }
 
+// nested starts a task with others nested in it, depth deep. The innermost passes no safe point
+// until gate is closed. All have the parent's context, or each a context made from it.
+func nested(t *testing.T, rt *Runtime, depth int, derived bool, gate chan struct{}) *Handle {
+	var inner func(ctx context.Context, n int) error
+	there := make(chan struct{})
+	inner = func(ctx context.Context, n int) error {
+		if n == 0 {
+			close(there)
+			<-gate
+			SafePoint(ctx)
+			return nil
+		}
+		if derived {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithCancel(ctx)
+			defer cancel()
+		}
+		return rt.Run(ctx, "inner", func(ctx context.Context) error { return inner(ctx, n-1) })
+	}
+	h := rt.Go(background, "outer", func(ctx context.Context) error { return inner(ctx, depth) })
+	receive(t, "the innermost task", there)
+	return h
+}
+
+// Cancel and Shutdown visit each nested task once, not twice as many tasks at each depth.
+func TestCancelDeeplyNested(t *testing.T) {
+	shorter(t, &shutdownGrace)
+	for name, derived := range map[string]bool{"the parent's context": false, "a derived context": true} {
+		t.Run(name, func(t *testing.T) {
+			rt := start(t, Config{Slots: 2, StallAfter: -1})
+			gate := make(chan struct{})
+			h := nested(t, rt, 100, derived, gate)
+			within(t, "Cancel", h.Cancel)
+			close(gate)
+			if err := h.Wait(background); !errors.Is(err, ErrCancelled) {
+				t.Errorf("got %v", err)
+			}
+
+			gate = make(chan struct{})
+			h = nested(t, rt, 100, derived, gate)
+			ctx, cancel := soon()
+			defer cancel()
+			within(t, "Shutdown", func() { rt.Shutdown(ctx) })
+			eventually(t, "the end of its goroutines", func() bool {
+				buf := make([]byte, 1<<20)
+				return !strings.Contains(string(buf[:runtime.Stack(buf, true)]), "cocoon.(*Runtime).Shutdown")
+			})
+			close(gate)
+			<-h.Done()
+		})
+	}
+}
+
 // Wait inside a task gives the slot to the child.
 func TestWaitInsideATask(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})

@@ -21,5 +21,13 @@ func (b *bound) gate() {
 // mayAct reports whether the policy may do anything but continue for the tasks in view, as far as
 // their fixed values decide. Called under the loop's lock.
 func (b *bound) mayAct(v *view) bool {
-	return !b.gated || slices.ContainsFunc(b.gates, func(w way) bool { return v.fits(b.loop, &w) })
+	if !b.gated {
+		return true
+	}
+	for i := range b.gates {
+		if v.fits(b.loop, &b.gates[i]) {
+			return true
+		}
+	}
+	return false
 }

@@ -195,6 +195,9 @@ var amounts = map[string]func(*testing.T, *Runtime){
 			register(t, rt, Policy{Name: name, On: on, Expr: `task.running < duration("1h") ? set("seen", state.seen + 1) : continue()`})
 		}
 	},
+	"gates": func(t *testing.T, rt *Runtime) {
+		register(t, rt, Policy{Name: "reports", On: OnEnqueue, Expr: `arriving.name == "report" and queue.oldest > duration("2s") ? throw("x") : continue()`})
+	},
 	"tenants": func(t *testing.T, rt *Runtime) {
 		must(t, rt.RegisterTenants(Tenants{Label: "tenant"}))
 	},

@@ -48,10 +48,11 @@ func (rt *Runtime) Shutdown(ctx context.Context) error {
 		for _, t := range tasks {
 			t.doom("shutdown", ErrShutdown) // all tasks, before one unwinds and wakes another
 		}
+		all := setOf(tasks)
 		for _, t := range tasks {
 			// The methods of contexts are application code: one that blocks must not delay the
 			// rest.
-			go t.cancel("shutdown", ErrShutdown)
+			go t.cancel("shutdown", ErrShutdown, all)
 		}
 		grace, cancel := context.WithTimeout(context.Background(), shutdownGrace)
 		defer cancel()
