@@ -19,7 +19,8 @@ func TestMemory(t *testing.T) {
 		if x.bound != "" {
 			bounds[x.Name+" "+x.Metric] = x.bound
 		}
-		if x.Value <= 0 || x.Peer != "" && x.PeerValue <= 0 {
+		// The heap of so few streams and links is less than what the collector frees of the rest.
+		if x.Metric != "heap" && (x.Value <= 0 || x.Peer != "" && x.PeerValue <= 0) {
 			t.Errorf("%+v", x)
 		}
 	}
