@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -92,7 +93,7 @@ func (a *analysis) unranked() (all []Warning) {
 		}
 		for _, r := range a.p.Reads {
 			label := a.withoutDefault(r)
-			if label != "" && len(all) == 0 && a.slope(n.A, source{r.Stub, r.Key}) == rising {
+			if label != "" && len(all) == 0 && a.slope(n.A, source{r.Stub, r.Key}) == rising && a.reachedWithout(r, n) {
 				all = []Warning{{a.p.Errorf(n, "write a number for them, as in "+strings.TrimSuffix(label, ")")+", 9)",
 					"%s starts tasks without a number in the label before most others: they count as 0, and the lowest rank starts first", a.text(n))}}
 			}
@@ -109,11 +110,33 @@ func (a *analysis) withoutDefault(r ir.Read) string {
 	if r.Taken != ir.TakenInt && r.Taken != ir.TakenFloat || r.Stub != stubs.TaskLabels && r.Stub != stubs.ArrivingLabels || slices.ContainsFunc(a.p.Reads, asks) {
 		return ""
 	}
-	at := a.firstRead(r)
-	if text := a.p.Text[at.Pos:at.End]; !strings.Contains(text, ",") {
-		return text
+	if at := a.firstRead(r); at != nil {
+		if text := a.p.Text[at.Pos:at.End]; strings.Contains(text, "(") {
+			return unlessDefault(text)
+		}
 	}
-	return ""
+	// The position is that of a name, which a let gives to the value.
+	path, key := regexp.QuoteMeta(stubs.Catalogue[r.Stub].Path), regexp.QuoteMeta(r.Key)
+	written := regexp.MustCompile(`(int|float)\(\s*` + path + `(\.` + key + `|\[["']` + key + `["']\])\s*[,)]`)
+	return unlessDefault(written.FindString(a.p.Text))
+}
+
+func unlessDefault(text string) string {
+	if strings.Contains(text, ",") {
+		return ""
+	}
+	return text
+}
+
+// reachedWithout reports whether a statement is reached for tasks without a number in the label.
+func (a *analysis) reachedWithout(label ir.Read, n *ir.Node) bool {
+	if label.Taken != ir.TakenInt {
+		return true
+	}
+	b := newAnalysis(a.p, 0)
+	b.facts.learn(b.facts.read(label), intValue(stubs.Int, interval{}))
+	b.statement(b.p.Root)
+	return b.reached[n]
 }
 
 // firstRead returns the first operation that reads a stub.

@@ -31,6 +31,10 @@ func TestRanksWithoutNumber(t *testing.T) {
 	for expr, want := range map[string]string{
 		`rank(int(arriving.labels.level))`:                                            "rank(int(arriving.labels.level)) " + first,
 		`let level = int(arriving.labels.level); rank(duration("1s") * level)`:        first,
+		`let level = int(arriving.labels["level"]); rank(level)`:                      first,
+		`let level = int(arriving.labels.level, 9); rank(level)`:                      "",
+		`let level = int(arriving.labels.level, 0); rank(level)`:                      "",
+		`let level = int(arriving.labels.level); level > 0 ? rank(level) : rank(0)`:   "",
 		`queue.length > 9 ? rank(int(arriving.labels.level) * 2 + 1) : continue()`:    first,
 		`rank(int(arriving.labels.level, 5))`:                                         "",
 		`rank(int(arriving.labels.level, 0))`:                                         "",

@@ -8,13 +8,17 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// misplaced warns of a comparison between the clock of the runtime and a time span, and of a sum of a
-// deadline and a cost.
+// misplaced warns of a comparison between the clock of the runtime and a time span, of such a
+// difference, and of a sum of a deadline and a cost.
 func (a *analysis) misplaced(n *ir.Node) {
 	for _, side := range [][2]*ir.Node{{n.A, n.B}, {n.B, n.A}} {
 		clock, span := side[0], side[1]
 		if a.onlyReads(clock, stubs.RuntimeUptime) && a.isSpanStub(span) {
 			a.warn(n, "compare two time spans, or the moments runtime.uptime - span", "%s is the time since the runtime was made, and %s a time span of tasks", a.text(clock), a.text(span))
+			return
+		}
+		if left := a.named(clock); left != nil && left.Op == ir.OpSub && a.isSpanStub(left.A) && a.onlyReads(left.B, stubs.RuntimeUptime) {
+			a.warn(n, "remove "+a.text(left.B)+": a time span needs no clock", "%s is a time span of tasks, from which %s subtracts the time since the runtime was made", a.text(left.A), a.text(left))
 			return
 		}
 		if sum := a.named(clock); sum != nil && sum.Op == ir.OpAdd && n.A.Type == stubs.Duration && a.hasDeadline(sum.A) != a.hasDeadline(sum.B) && (a.isCost(sum.A) || a.isCost(sum.B)) {
