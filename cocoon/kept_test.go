@@ -71,7 +71,8 @@ func TestNeverUnwindAndSuspension(t *testing.T) {
 			fill(func() {
 				get = rt.Go(background, "get", idle)
 				eventually(t, "the request to switch", func() bool { return strandOf(ctx).requests.Load()&wantSwitch != 0 })
-				for range 1000 {
+				// The word is raised after the request is posted.
+				for n, end := 0, time.Now().Add(patience); n < 1000 || suspend && !closed(get.Done()) && time.Now().Before(end); n++ {
 					safepoint.Poll()
 				}
 				if closed(get.Done()) != suspend {
