@@ -71,7 +71,7 @@ func (w *fileWatch) start(path string, signals []os.Signal) error {
 	go func() {
 		defer w.rt.endWatch(path, w.watching)
 		defer signal.Stop(w.signals)
-		defer func() { w.notes.Close() }() // those that there are then
+		defer func() { w.notes.Close() }() // not the first one: follow may have replaced it
 		w.run(path)
 	}()
 	return nil

@@ -16,10 +16,10 @@ package meter
 // With epochs both turns are charged in the first, and with fuel each one. Four copies of very short
 // loops made some programs a few per cent faster, and a product of matrices a tenth slower.
 
-// copies is the loop whose code is written several times. It has no loop in it that repeats, so
-// there is at most one in a place.
+// copies is the loop whose code is written twice. It has no loop in it that repeats, so there is at
+// most one in a place.
 type copies struct {
-	left    int      // that follow the one that is written
+	left    int      // copies that follow the present one
 	frame   int      // the loop's
 	at      int      // the place of the loop's first instruction
 	made    int      // body.made there
