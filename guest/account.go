@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// account is what a thread has used, and may use before it lets other threads go first. The
-// thread's goroutine writes used and the ends of the slices; the settings may be changed at any
-// time.
+// account is the time and fuel that a thread has used, and may use before it lets other threads go
+// first. The thread's goroutine writes used and the ends of the slices; the settings may be changed
+// at any time.
 type account struct {
 	thread *Thread // nil: a Call
 	fixed  bool    // time ends no slice

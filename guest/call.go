@@ -13,8 +13,8 @@ import (
 )
 
 // Call calls an exported function and returns its results, encoded as wazero encodes them. Inside a
-// task the call is a section of the task, named like Config.Name + "." + function; otherwise it is
-// a task of that name. Limits and policies find it by that name.
+// task the call is a section of the task, named Config.Name + "." + function; otherwise it is a
+// task of that name. Limits and policies refer to this name.
 //
 // Call is a safe point at its beginning. A throw unwinds the guest and its host functions with
 // their deferred calls, and Call returns an error that wraps the *cocoon.PreemptedError; the
@@ -40,7 +40,7 @@ func (in *Instance) Call(ctx context.Context, function string, args ...uint64) (
 }
 
 // maxNested bounds how deep calls of guests and hosts are nested. Without it, a guest whose host
-// functions call it back would use up the stack of the goroutine, which ends the process.
+// functions call it back could overflow the goroutine's stack, which ends the process.
 const maxNested = 1000
 
 var errNested = fmt.Errorf("calls of guests are nested more than %d deep", maxNested)

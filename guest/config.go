@@ -24,8 +24,8 @@ type Config struct {
 	// task "plugin.run". "" means "guest".
 	Name string
 
-	// Mechanism decides how the guest's code is charged for its work: Epoch is cheaper, Fuel is the
-	// same on every machine.
+	// Mechanism decides how the guest counts its work: Epoch is cheaper, and Fuel counts the same
+	// on every machine.
 	Mechanism meter.Mechanism
 
 	// Runtime has the host modules that the guest imports. nil means a new wazero runtime with
@@ -43,33 +43,33 @@ type Config struct {
 	Slice time.Duration
 
 	// FuelSlice is the amount of fuel after which a thread lets other threads go first, and raises
-	// the event "fuel" for policies. 0 means never. Thread.SetFuelSlice changes it for one thread.
+	// FuelEvent for policies. 0 means never. Thread.SetFuelSlice changes it for one thread.
 	FuelSlice int64
 
 	// Budget is the amount of fuel after which a thread ends with a *FuelError. 0 means no bound.
-	// Thread.AddFuel adds to it. Each Call has the whole budget, and so have the start function and
+	// Thread.AddFuel adds to it. Each Call gets the whole budget, and so do the start function and
 	// _initialize, which run in Instantiate.
 	Budget int64
 
 	// Reusable names the functions that leave the instance in order when they are stopped at any
-	// safe point. When a throw unwinds another function, the instance is closed.
+	// safe point. A throw that unwinds another function closes the instance.
 	Reusable []string
 
-	// Threads lets the calls of one instance interleave: at any safe point another call may go on.
-	// The guest must be written for that. An allocator or a library that was compiled for one
-	// thread does not expect a second call while the first is half-way, and breaks the memory.
+	// Threads lets the calls of one instance interleave: at any safe point another call may
+	// continue. The guest must be written for this. An allocator or a library that was compiled for
+	// one thread does not expect a second call while the first is half-way, and breaks the memory.
 	// Calls beyond the first get stacks of their own, made by memory.grow, so the guest's allocator
 	// must not take all memory for its own, as Emscripten's does. Without Threads, a call of an
-	// instance begins when the one before has ended; only a call from a host function of the
+	// instance begins when the previous one has ended. Only a call from a host function of the
 	// instance's own call begins at once.
 	Threads bool
 
-	// StackSize is the size of the stack in linear memory that a thread gets when another thread of
-	// its instance uses the first stack, in bytes. 0 means 256 KiB.
+	// StackSize is the size, in bytes, of the stack in linear memory that a thread gets when
+	// another thread of its instance uses the first stack. 0 means 256 KiB.
 	StackSize uint32
 
-	// Deterministic makes the interleaving of an instance's threads depend on nothing but Seed and
-	// their fuel: a thread lets another run only when its FuelSlice is used up and when it ends,
+	// Deterministic makes the interleaving of an instance's threads depend only on Seed and their
+	// fuel: a thread lets another thread run only when its FuelSlice is used up and when it ends,
 	// and Seed decides which thread is next. An instance is then paused until Resume, RunFor or
 	// RunFuel. Deterministic implies Threads.
 	Deterministic bool

@@ -7,8 +7,8 @@ import (
 
 // Calls that keep their turn while a host function calls another instance can wait for each other:
 // one holds the turn of a and waits for b, another holds b and waits for a. The last one to wait
-// finds the circle and fails. Nothing in a circle changes while all its calls wait, so what it
-// finds is true.
+// finds the cycle and fails. Nothing in a cycle changes while all its calls wait, so the cycle
+// exists when the call fails.
 
 // waits guards inner and waitsFor of all activations. It is taken before an instance's lock.
 var waits sync.Mutex

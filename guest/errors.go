@@ -47,8 +47,8 @@ var ErrShutdown = errors.New("the instance was shut down")
 // instantiate the old one while it is being closed, and needs to know.
 var errModuleClosed = errors.New("Instantiate after Close of its module")
 
-// ClosedError is the error of a call that was refused, or ended, because its instance is closed. It
-// is also that of Instantiate, if its module is closed.
+// ClosedError is the error of a call that was refused, or ended, because its instance is closed.
+// Instantiate returns it if the module is closed.
 type ClosedError struct {
 	Guest string // Config.Name
 	Cause error  // ErrShutdown, the throw that closed the instance, the guest's exit, or Module.Close

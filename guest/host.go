@@ -78,8 +78,8 @@ func atSafePoint(ctx context.Context, mod api.Module, _ []uint64) {
 // strayUnits are what stray gives.
 const strayUnits = 1 << 15
 
-// stray gives more to a guest that was called in another way than by Call and Spawn. It returns the
-// fuel in it, which the caller pays in advance.
+// stray refills the counter of a guest that was called in another way than by Call and Spawn. It
+// returns the added fuel, which the caller pays in advance.
 func stray(mod api.Module) (fuel int64) {
 	if left, ok := mod.ExportedGlobal(meter.LeftExport).(api.MutableGlobal); ok {
 		left.Set(strayUnits)
@@ -103,8 +103,8 @@ func (in *Instance) bind(mod api.Module) {
 
 // Block is cocoon.Block for host functions: while fn runs, other tasks have the slot, and with
 // Config.Threads other threads may run in the instance. Then fn must not use the guest's memory,
-// and views of it from before are void afterwards. An instance with Config.Deterministic keeps its
-// turn. Without a guest's call in ctx, Block is cocoon.Block.
+// and earlier views of the memory are void afterwards. An instance with Config.Deterministic keeps
+// its turn. Without a guest's call in ctx, Block is cocoon.Block.
 func Block(ctx context.Context, fn func() error) (err error) {
 	a := activationOf(ctx)
 	if a == nil {

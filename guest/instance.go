@@ -56,7 +56,7 @@ func (in *Instance) loop(ctx context.Context) *cocoon.Loop {
 	return cocoon.Default().Loop()
 }
 
-// Pause stops the instance: each thread stops at its next safe point, without a slot.
+// Pause stops the instance: each thread stops at its next safe point, and gives up its slot.
 func (in *Instance) Pause() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -73,7 +73,7 @@ func (in *Instance) Resume() {
 	in.mu.Unlock()
 }
 
-// RunFor runs the instance's threads for that long, or until all have ended, and pauses the
+// RunFor runs the instance's threads for the duration d, or until all have ended, and pauses the
 // instance. It returns the number of threads that have not ended. The thread that runs when the
 // time is over stops at its next safe point, normally within 0.1 ms. If ctx ends first, RunFor
 // pauses the instance at once and returns the cause.

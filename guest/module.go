@@ -72,7 +72,7 @@ func (m *Module) missing(name string) error {
 }
 
 // Compile meters and compiles a WebAssembly binary. The binary must not be metered already. Compile
-// costs what wazero's compiler costs, about 10 ms per MB, and metering in addition (bench: guest).
+// takes as long as wazero's compiler, about 10 ms per MB, and the time for metering (bench: guest).
 func Compile(ctx context.Context, wasm []byte, c Config) (*Module, error) {
 	c, err := c.complete()
 	if err != nil {
@@ -167,10 +167,11 @@ func (m *Module) free(ctx context.Context) error {
 	return nil
 }
 
-// Instantiate makes an instance: a memory, globals and tables of its own. Its start function and
-// its _initialize, if it has one, run as a task of ctx before Instantiate returns. A _start, which
-// is the main function of a command, does not run: Spawn or Call it. config may be nil; its start
-// functions are ignored, and its Nanosleep is replaced by one that a throw can end.
+// Instantiate makes an instance: a memory, globals and tables of its own. The instance's start
+// function and _initialize, if it has them, run as a task of ctx before Instantiate returns. The
+// function _start, which is the main function of a command, does not run: Spawn or Call it. config
+// may be nil. Instantiate ignores its start functions, and replaces its Nanosleep by one that a
+// throw can end.
 func (m *Module) Instantiate(ctx context.Context, config wazero.ModuleConfig) (*Instance, error) {
 	if config == nil {
 		config = wazero.NewModuleConfig().WithName("")

@@ -68,9 +68,9 @@ func (t *Thread) run(ctx context.Context, in *Instance, a *activation, args []ui
 func (t *Thread) Done() <-chan struct{} { return t.done }
 
 // Wait waits until the thread has ended, and returns what Call would return. If ctx ends first,
-// Wait returns its cause. Inside a task, Wait gives the slot to other tasks meanwhile, as Block
-// does. Inside a call of the thread's own instance, Wait needs Config.Threads: otherwise the thread
-// begins when that call has ended, and Wait returns an error.
+// Wait returns its cause. Inside a task, Wait gives the slot to other tasks while it waits, as
+// Block does. Inside a call of the thread's own instance, Wait needs Config.Threads: otherwise the
+// thread would begin only when this call has ended, and Wait returns an error.
 func (t *Thread) Wait(ctx context.Context) ([]uint64, error) {
 	if a := activationOf(ctx); a.inside(t.in) && !t.in.shares() {
 		select {
@@ -101,7 +101,7 @@ func (t *Thread) Cancel() {
 	t.cancel(cocoon.ErrCancelled)
 }
 
-// Account returns how the thread's time was spent so far, or in all if it has ended.
+// Account returns how the thread has spent its time so far, or until its end.
 func (t *Thread) Account() cocoon.Account {
 	select {
 	case <-t.done:
@@ -130,7 +130,7 @@ func (t *Thread) SetSlice(d time.Duration) {
 func (t *Thread) SetFuelSlice(n int64) { t.account.fuelSlice.Store(max(n, 0)) }
 
 // AddFuel adds to the thread's budget. It has no effect on a thread without a budget. A negative n
-// takes from the budget; a budget that is used up ends the thread at its next safe point.
+// takes from the budget. If the budget is used up, the thread ends at its next safe point.
 func (t *Thread) AddFuel(n int64) {
 	for {
 		was := t.account.budget.Load()
@@ -144,6 +144,7 @@ func (t *Thread) AddFuel(n int64) {
 	}
 }
 
-// FuelUsed returns how much fuel the thread has used, as of its last look at the host. After a trap
-// it may lack what the last function has used.
+// FuelUsed returns how much fuel the thread had used at the guest's last call of the host. A
+// running guest calls it about every 25 µs. After a trap the count may lack the fuel of the last
+// function.
 func (t *Thread) FuelUsed() int64 { return t.account.used.Load() }

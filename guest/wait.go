@@ -24,8 +24,8 @@ type waiter struct {
 }
 
 // sleepers are the threads that wait in shared memory, the longest first. The lock is taken before
-// an instance's lock. Memories may be shared by instances of several modules, so that no smaller
-// thing can have the list.
+// an instance's lock. Instances of several modules may share a memory, so the list is not part of
+// any of them.
 var sleepers = struct {
 	sync.Mutex
 	at map[word][]*waiter

@@ -35,9 +35,9 @@ func listenerOf(f api.FunctionDefinition) experimental.FunctionListener {
 	return nil
 }
 
-// waiting makes the calls of a function brief calls: the task gives its slot back when it is found
-// waiting. The thread keeps its turn in the instance, because the function holds a view of the
-// guest's memory.
+// waiting makes the calls of a function brief calls: the task gives its slot back when the runtime
+// finds it waiting. The thread keeps its turn in the instance, because the function holds a view of
+// the guest's memory.
 type waiting struct{}
 
 func (waiting) Before(ctx context.Context, _ api.Module, _ api.FunctionDefinition, _ []uint64, _ experimental.StackIterator) {
