@@ -9,8 +9,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// lastAnswers is how long the statuses of calls that were thrown into at the end have to be sent.
-const lastAnswers = time.Second
+// lastResponses is how long the statuses of calls that were thrown into at the end have to be sent.
+const lastResponses = time.Second
 
 // Shutdown shuts down a server and then its runtime. It drains first: the server accepts no new
 // connections and calls, and calls in flight run to completion. If ctx ends before that, the
@@ -33,7 +33,7 @@ func Shutdown(ctx context.Context, srv *grpc.Server, rt *cocoon.Runtime) error {
 	case <-ctx.Done():
 	}
 	err := rt.Shutdown(ctx)
-	last := time.NewTimer(lastAnswers)
+	last := time.NewTimer(lastResponses)
 	defer last.Stop()
 	select {
 	case <-drained:

@@ -13,11 +13,11 @@
 //
 // A handler gives its slot back while it reads its request's body, and when a write waits for the
 // client. These reads, and the writes of more than a small response, are safe points. [Transport]
-// gives the slot back during requests that a handler makes, and package cocoonsql during its
-// queries. Use [cocoon.Block] for every other call that waits.
+// gives the slot back during the handler's own requests, and package cocoonsql during its queries.
+// Use [cocoon.Block] for every other call that waits.
 //
 // Some handlers only wait, possibly for goroutines of their own, as httputil.ReverseProxy does for
-// an upgraded connection. It is best to call the whole handler inside Block:
+// an upgraded connection. Call the whole handler inside Block:
 //
 //	cocoon.Block(r.Context(), func() error { proxy.ServeHTTP(w, r); return nil })
 //

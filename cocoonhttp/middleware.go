@@ -18,10 +18,10 @@ type Runner interface {
 
 // Options configure Middleware. The zero value is ready to use.
 type Options struct {
-	// Name returns a request's task name. If it returns "", the request is handled outside any
-	// task, as may suit a health check. Name should not take names from the client: the runtime
-	// keeps the first 65,536 names, and what it learns about tasks of other names is lost
-	// (Stats.Unkept). If Name is nil, the task is named as described at Middleware.
+	// Name returns a request's task name. If it returns "", the handler runs outside any task,
+	// which suits health checks. Name should not take names from the client: the runtime keeps the
+	// first 65,536 names, and no figures about tasks of other names (Stats.Unkept). If Name is nil,
+	// the task is named as described at Middleware.
 	Name func(*http.Request) string
 
 	// Context returns the context that the task starts from, and can give the task a priority or
@@ -58,32 +58,34 @@ type Options struct {
 // wrapped mux.
 //
 // When the client disconnects, policies see its task as cancelled (task.cancelled). If a task is
-// refused or thrown into, Options.Refuse responds. To make that possible, a response is held back
-// until it outgrows 2 KiB, is flushed, or the handler returns. If part of a response has been sent
-// when the throw comes, the request is aborted as http.ErrAbortHandler does, so that the client can
-// tell that the response is incomplete; HTTP/1.0 connections are reset.
+// refused or thrown into, Options.Refuse responds. For this, the middleware holds a response back
+// until it outgrows 2 KiB, is flushed, or the handler returns. If part of the response has been
+// sent when the throw comes, the middleware aborts the request as http.ErrAbortHandler does, so
+// that the client can tell that the response is incomplete. It resets HTTP/1.0 connections.
 //
-// A response that the handler decides on after a throw is replaced or aborted in the same way,
-// because the handler saw only that its context ended or that a call failed. Three kinds of
-// response still count as the handler's own: a response of exactly the length that its header
-// declared before the throw, without a trailer; a response after a throw that a Section caught; and
-// a response after a throw that the handler recovered, unless its status is 500, unless the handler
-// wrote none, and unless the handler chose a status below 400 while the throw was unwinding. A
-// Section that cocoon build inserted does not count if code inside has written to the response,
-// because that code knows of no throw. Panics of the handler pass through, except
-// http.ErrAbortHandler after a throw.
+// The middleware replaces or aborts a response that the handler decides on after a throw in the
+// same way, because the handler saw only that its context ended or that a call failed. Three kinds
+// of response still count as the handler's own:
+//   - a response of exactly the length that its header declared before the throw, without a trailer
+//   - a response after a throw that a Section caught, unless cocoon build inserted the Section and
+//     code inside has written to the response, because that code knows of no throw
+//   - a response after a throw that the handler recovered, unless the status is 500, or the handler
+//     wrote none, or it chose a status below 400 while the throw was unwinding
+//
+// Panics of the handler pass through, except http.ErrAbortHandler after a throw.
 //
 // When a throw is due, the handler's writes, flushes and reads return it as their error, a
-// *cocoon.PreemptedError, and do not unwind the calling code. Only a handler that ignores the error
-// and goes on is thrown into at such a call. A throw also ends reads and writes that a client holds
-// up, by setting their deadlines; an HTTP/1 connection is then not used again.
+// *cocoon.PreemptedError, and do not unwind the calling code. If the handler ignores several of
+// these errors, the next of these calls throws. A throw also ends reads and writes that a client
+// holds up, by setting their deadlines. The server does not use an HTTP/1 connection again after
+// that.
 //
 // Flusher, Hijacker, Pusher, ReaderFrom and http.ResponseController work as they do without the
 // middleware. A hijacked connection gives the slot back while the handler's goroutine reads it, and
-// when a write waits, and its NetConn method returns the underlying connection. If that is a TCP
-// connection, net.Buffers, files and other connections are copied to it by the kernel, as without
-// the middleware. The deprecated http.CloseNotifier is not supported. http.MaxBytesReader does not
-// tell the server to close the connection, unless it is applied outside the middleware
+// when a write waits. Its NetConn method returns the underlying connection. If this is a TCP
+// connection, the kernel copies net.Buffers, files and other connections to it, as without the
+// middleware. The deprecated http.CloseNotifier is not supported. http.MaxBytesReader does not tell
+// the server to close the connection, unless it is applied outside the middleware
 // (http.MaxBytesHandler).
 //
 // The middleware costs about half a microsecond a request (BenchmarkMiddleware), in addition to the

@@ -29,7 +29,7 @@ func (t *Transport) base() http.RoundTripper {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t *Transport) RoundTrip(r *http.Request) (answer *http.Response, err error) {
+func (t *Transport) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	ctx := r.Context()
 	if cocoon.TaskOf(ctx) == nil {
 		return t.base().RoundTrip(r)
@@ -40,16 +40,16 @@ func (t *Transport) RoundTrip(r *http.Request) (answer *http.Response, err error
 			return p
 		}
 		called = true
-		answer, err = t.base().RoundTrip(r)
+		resp, err = t.base().RoundTrip(r)
 		return err
 	})
 	switch {
 	case !called && r.Body != nil:
 		r.Body.Close() // a RoundTripper must do that, even if it returns an error
-	case answer != nil && answer.Body != nil && answer.Body != http.NoBody:
-		answer.Body = received(ctx, answer.Body)
+	case resp != nil && resp.Body != nil && resp.Body != http.NoBody:
+		resp.Body = received(ctx, resp.Body)
 	}
-	return answer, err
+	return resp, err
 }
 
 // CloseIdleConnections is for http.Client.CloseIdleConnections.

@@ -14,23 +14,23 @@
 //
 // A throw never unwinds database/sql or the driver, which would lose the connection. If a throw is
 // due before a call, the call returns it as its error, a [*cocoon.PreemptedError], and a Commit
-// rolls back. If the throw comes during a call, it unwinds the task at its next safe point; the
-// call ends with its context, as usual. A driver may give up its connection then; the call's error
-// is the throw as well as [driver.ErrBadConn]. Deferred calls are made while a throw unwinds the
-// task. Calls with a context that cannot end, as returned by [context.WithoutCancel], are made at
-// any time. A throw out of a transaction costs no connection, because it does not end the context
-// that the driver uses to end the transaction.
+// rolls back. If a throw becomes due during a call, it unwinds the task at its next safe point; the
+// call ends with its context, as usual. The driver may then give up its connection, and the call's
+// error wraps both the throw and [driver.ErrBadConn]. While a throw unwinds the task, its deferred
+// functions may make calls. Calls with a context that cannot end, as returned by
+// [context.WithoutCancel], are possible at any time. A throw that unwinds a transaction loses no
+// connection, because it does not end the context that the driver uses to end the transaction.
 //
 // # Pools
 //
 // If [sql.DB.SetMaxOpenConns] allows fewer connections than tasks need, tasks wait for a
-// connection. A driver does not see this wait. The runtime detects it like any unannounced wait: it
-// does not count as running, and the runtime lends the slot.
+// connection. A driver does not see this wait. The runtime detects it like any unannounced wait:
+// the task does not count as running, and the runtime lends its slot.
 //
 // # The driver's own connection
 //
 // [sql.Conn.Raw] passes the wrapper; [Raw] of this package passes the driver's own connection.
 //
 // The package is for databases at the other end of a connection. A database that runs in the
-// process, such as SQLite, works during its calls, and would work without a slot.
+// process, such as SQLite, computes during its calls, and would do so without a slot.
 package cocoonsql

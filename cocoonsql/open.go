@@ -81,9 +81,9 @@ func call[T any](ctx context.Context, fn func() (T, error)) (result T, err error
 	return result, err
 }
 
-// lost adds the throw that has ended ctx to driver.ErrBadConn. Drivers return that error for a call
-// with an ended context, too. For database/sql it stays what it is, but the caller learns that the
-// database is not to blame.
+// lost adds the throw that has ended ctx to driver.ErrBadConn. Drivers return this error for a call
+// with an ended context, too. database/sql still finds driver.ErrBadConn in the result, and the
+// caller learns that the database is not to blame.
 func lost(ctx context.Context, err error) error {
 	if errors.Is(err, driver.ErrBadConn) {
 		if p := thrown(ctx); p != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// Raw is sql.Conn.Raw, except that f gets the driver's own connection, whether the driver is
-// wrapped or not:
+// Raw is [sql.Conn.Raw], except that f gets the driver's own connection, whether the driver is
+// wrapped or not. f runs inside [cocoon.BlockCall].
 func Raw(ctx context.Context, c *sql.Conn, f func(driverConn any) error) error {
 	return cocoon.BlockCall(ctx, func() error {
 		if err := thrown(ctx); err != nil {
