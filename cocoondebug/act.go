@@ -173,7 +173,7 @@ func (h *handler) showLoad(w http.ResponseWriter, r *http.Request) {
 	show(w, message{Title: "What " + file + " would change", File: file, Digest: digest, Changes: changes}, http.StatusOK)
 }
 
-// errOnlyLook prevents that a document is loaded whose changes are only shown.
+// errOnlyLook keeps a document whose changes are only shown from being loaded.
 var errOnlyLook = errors.New("only to look")
 
 // message is a page with the result of an action.

@@ -22,7 +22,7 @@ func sideOf(s cocoon.CanarySide) CanarySide {
 	return CanarySide{s.Ended, s.Failed, s.Queueing.Quantile(0.99)}
 }
 
-// Sides are the sides of the canary with their names, for the page.
+// Sides returns the sides of the canary with their names, for the page.
 func (c Canary) Sides() []namedSide {
 	return []namedSide{{"canary", c.Cohort}, {"the rest", c.Rest}}
 }

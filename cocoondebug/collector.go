@@ -26,7 +26,7 @@ type collector struct {
 	viewers Viewers
 	ids     identities
 
-	// The collecting goroutine owns what follows; or look, while there is no such goroutine.
+	// The collecting goroutine owns the fields below, or look while there is no such goroutine.
 	reader    *cocoon.DecisionReader
 	after     uint64 // the last decision read
 	decisions decisions

@@ -36,7 +36,7 @@ type Branch struct {
 	Because []cocoon.Condition `json:"because,omitempty"`
 }
 
-// StubValue is a value that a policy read. Durations are texts.
+// StubValue is a value that a policy read. Durations are strings.
 type StubValue struct {
 	Stub  string          `json:"stub"`
 	Value json.RawMessage `json:"value"`
@@ -55,7 +55,7 @@ func decisionOf(d cocoon.Decision) (shown Decision) {
 	return shown
 }
 
-// The decisions that are kept for the page, by sort: a storm of refusals must not push out a stall.
+// The collector keeps decisions by sort, so that a storm of refusals does not push out a stall.
 const (
 	verdicts = iota // throws and refusals
 	switches

@@ -7,8 +7,8 @@ import (
 	"github.com/cocoon-go/cocoon/internal/inside"
 )
 
-// Documents is the response to a GET of documents, next to the page: what the documents that were
-// loaded from files have in force. It is no part of a Snapshot, because texts of documents are
+// Documents is the response to a GET of the path "documents": the documents that were loaded from
+// files, and their policies in force. It is not part of a Snapshot, because texts of documents are
 // long, and change seldom. cocoon policy diff reads it.
 type Documents struct {
 	Documents []Document `json:"documents"` // in the order of their files' names
@@ -16,15 +16,15 @@ type Documents struct {
 
 // Document is a document in force.
 type Document struct {
-	File     string           `json:"file"` // as LoadPolicyFile got its name
-	Text     string           `json:"text"` // whole, and at most document.MaxSize bytes
+	File     string           `json:"file"` // the name passed to LoadPolicyFile
+	Text     string           `json:"text"` // the whole text, at most document.MaxSize bytes
 	Policies []DocumentPolicy `json:"policies"`
 }
 
 // DocumentPolicy is a policy of a document.
 type DocumentPolicy struct {
 	Name string `json:"name"`
-	Mode string `json:"mode"` // its own, which an operator may have changed
+	Mode string `json:"mode"` // the policy's own mode, which an operator may have changed
 	Off  bool   `json:"off"`  // cancelled, replaced by code, or switched off after errors
 }
 

@@ -15,21 +15,20 @@ import (
 
 // Options are the options of a Handler. The zero value is a page that changes nothing.
 type Options struct {
-	// Actions lets operators cancel a task, put a policy into another mode, and load a document.
-	// An action needs a POST from the page's own origin, and the token. It is a decision in the
-	// stream, and a line of the log.
+	// Actions lets operators cancel a task, put a policy into another mode, and load a document. An
+	// action needs a POST from the page's own origin, and the token. The handler logs each action,
+	// and the stream of decisions records it.
 	Actions bool
 
-	// Token is what operators enter for an action: at least 16 bytes that cannot be guessed. If it
-	// is "", Handler draws one and logs it.
+	// Token is the secret that operators enter for an action: at least 16 bytes that cannot be
+	// guessed. If it is "", Handler generates one and logs it.
 	Token string
 
-	// Documents are the files that operators may load, as LoadPolicyFile gets their names. The page
-	// shows what would change before it loads one.
+	// Documents are the files that operators may load, by the names passed to LoadPolicyFile.
+	// Before the page loads a file, it shows what would change.
 	Documents []string
 
-	// Logger gets a line for each action, and for each that was refused. It is slog.Default() if
-	// nil.
+	// Logger gets a line for each action, done or refused. nil means slog.Default().
 	Logger *slog.Logger
 }
 
@@ -46,9 +45,9 @@ type handler struct {
 	origins   http.CrossOriginProtection
 }
 
-// Handler returns a handler that serves the page of the runtime, see the comment of the package. It
-// panics if the token of the options is too short. The handler does nothing until the first
-// request, needs no end, and may be used until after Shutdown.
+// Handler returns a handler that serves the page of the runtime, as the package comment describes.
+// It panics if the token of the options is too short. The handler does nothing until the first
+// request. It need not be closed, and may be used even after Shutdown.
 func Handler(rt *cocoon.Runtime, o Options) http.Handler {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -67,12 +66,12 @@ func Handler(rt *cocoon.Runtime, o Options) http.Handler {
 //go:embed page.css page.js
 var assets embed.FS
 
-// policyOfContent lets the browser load nothing but what the handler serves, and run no inline
-// script: text of clients that was not escaped could still do nothing.
+// policyOfContent lets the browser load only content of the handler, and run no inline script. So
+// unescaped text of a client could still do nothing.
 const policyOfContent = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// ServeHTTP serves the page, and what belongs to it, by the last element of the path.
+// ServeHTTP serves the page and its other paths, by the last element of the request's path.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Security-Policy", policyOfContent)

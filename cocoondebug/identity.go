@@ -17,7 +17,7 @@ type identities struct {
 	by map[string]weak.Pointer[cocoon.Task]
 }
 
-// maxIdentities bounds the identities, some of which belong to tasks that the page lists no more.
+// maxIdentities bounds the identities, including those of tasks that the page no longer lists.
 const maxIdentities = 4096
 
 // id returns the identity of a task.

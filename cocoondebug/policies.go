@@ -91,7 +91,7 @@ func (c *collector) states(s *Snapshot, st cocoon.Stats) {
 }
 
 // valueOf returns the JSON form of a state's value. Durations, and numbers that JSON lacks, are
-// texts.
+// strings.
 func valueOf(v any) json.RawMessage {
 	if d, ok := v.(time.Duration); ok {
 		v = d.String()

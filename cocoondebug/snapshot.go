@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Snapshot is what the page shows, at one moment. Its JSON form is the response to ?format=json:
-// names do not change, and new ones may be added. Fields of the form name_ns are nanoseconds.
+// Snapshot is the content of the page at one moment. Its JSON form is the response to ?format=json.
+// Its names do not change, but new ones may be added. Fields of the form name_ns are nanoseconds.
 // Rates, quantiles and the counts of names are of the window: the last ten seconds, or the time
-// since the first look. Texts that clients may choose are cut, and are data: code that shows them
-// must escape them.
+// since the first request. Texts that clients may choose are cut, but not escaped: code that shows
+// them must escape them.
 //
 // A field more_X says how many X there are in addition to the listed ones.
 type Snapshot struct {
-	Number  uint64        `json:"number"` // of the snapshot, since the runtime was first looked at
+	Number  uint64        `json:"number"` // of the snapshot, since the first request
 	Time    time.Time     `json:"time"`
 	Started time.Time     `json:"started"`
 	Ended   bool          `json:"ended"` // the runtime has shut down: this is the last snapshot
@@ -43,7 +43,7 @@ type Snapshot struct {
 
 	Decisions     []Decision `json:"decisions"`      // the newest first, without stalls
 	Stalls        []Decision `json:"stalls"`         // the newest first
-	DecisionsLost uint64     `json:"decisions_lost"` // as of DecisionReader.Lost
+	DecisionsLost uint64     `json:"decisions_lost"` // see cocoon.DecisionReader.Lost
 
 	Gaps     []Gap `json:"gaps"` // with Config.Gaps; the longest first
 	MoreGaps int   `json:"more_gaps"`
@@ -68,7 +68,7 @@ type Loop struct {
 	Ended   int64 `json:"ended"`   // tasks
 	Refused int64 `json:"refused"` // tasks
 	Stalls  int64 `json:"stalls"`
-	Waits   int64 `json:"waits"` // unannounced
+	Waits   int64 `json:"waits"` // unannounced waits
 
 	EndedRate   float64 `json:"ended_per_s"`
 	RefusedRate float64 `json:"refused_per_s"`
@@ -76,7 +76,8 @@ type Loop struct {
 	Wait      Quantiles `json:"queue_wait"`      // of the tasks that ended in the window
 	SafePoint Quantiles `json:"safe_point_wait"` // from requests to safe points, in the window
 
-	// Line shows which tasks were in the slots, and Queue how many tasks waited, the oldest first.
+	// Line shows which tasks were in the slots. Queue is how many tasks waited, the oldest sample
+	// first.
 	Line  Line  `json:"line"`
 	Queue []int `json:"queue"`
 
@@ -116,35 +117,35 @@ type Tenant struct {
 	Thrown  int64         `json:"thrown"`
 }
 
-// Name is what is known about all tasks of one name. Tasks that were started inside others count
-// under their path, as in cocoon.Task.Path.
+// Name has the figures of all tasks of one name. A task that was started inside another task counts
+// under its path, as in cocoon.Task.Path.
 type Name struct {
 	Name string `json:"name"`
 
-	// CPU is the number of slots that the tasks of the name were in, on average over the window, as
-	// seen in samples of the first 64 slots of each loop.
+	// CPU is the number of slots that tasks of the name used, on average over the window, by
+	// samples of the first 64 slots of each loop.
 	CPU float64 `json:"cpu"`
 
-	// Tasks, Queued and Wait are of the tasks that the snapshot looked at.
+	// Tasks, Queued and Wait count only the tasks that the snapshot has read.
 	Tasks  int           `json:"tasks"`
 	Queued int           `json:"queued"`
 	Wait   time.Duration `json:"wait_ns"` // the longest wait for a slot, so far
 
-	// Throws and Refusals are of the decisions in the window, observed ones included.
+	// Throws and Refusals count the decisions in the window, including those in observe mode.
 	Throws   int `json:"throws"`
 	Refusals int `json:"refusals"`
 
-	Color int `json:"-"` // on the page: 1 to colors, or 0
+	Color int `json:"-"` // on the page: 1 to colors, or 0 for none
 }
 
-// Task is a task that has not ended, or an ended task that has such a task below it.
+// Task is a task that has not ended, or an ended ancestor of such a task.
 type Task struct {
 	ID      string        `json:"id"` // for the action cancel
 	Depth   int           `json:"depth"`
 	Name    string        `json:"name"`
 	Stack   []string      `json:"stack"` // see cocoon.Task.Stack; a long one lacks its middle
 	Loop    string        `json:"loop"`
-	State   string        `json:"state"` // see cocoon.TaskStats, and "ended"
+	State   string        `json:"state"` // as in cocoon.TaskStats, or "ended"
 	Slot    int           `json:"slot"`  // -1: none
 	For     time.Duration `json:"for_ns"`
 	Tenant  string        `json:"tenant"`
@@ -166,7 +167,7 @@ type Policy struct {
 	Match    string        `json:"match"` // "" if it matches everything
 	File     string        `json:"file"`
 	Mode     string        `json:"mode"`     // in effect
-	Own      string        `json:"own_mode"` // its own; the mode of the runtime may be greater
+	Own      string        `json:"own_mode"` // the policy's own; the runtime's mode may be greater
 	Cost     int           `json:"cost"`     // steps of an evaluation, at most
 	Interval time.Duration `json:"interval_ns"`
 	Off      bool          `json:"off"` // cancelled, or switched off after errors
@@ -177,7 +178,7 @@ type Policy struct {
 	Refusals    int64  `json:"refusals"`
 	Switches    int64  `json:"switches"`
 	Effects     int64  `json:"effects"`
-	WouldThrow  int64  `json:"would_throw"` // or refuse, in observe mode
+	WouldThrow  int64  `json:"would_throw"` // or would refuse, in observe mode
 	WouldSwitch int64  `json:"would_switch"`
 	WouldEffect int64  `json:"would_effect"`
 	Errors      int64  `json:"errors"`
@@ -192,24 +193,24 @@ type Policy struct {
 type Canary struct {
 	File   string     `json:"file"`
 	Share  float64    `json:"share"`
-	By     string     `json:"by"` // what is hashed to choose the tasks
+	By     string     `json:"by"` // the value whose hash chooses the tasks
 	Since  time.Time  `json:"since"`
-	Throws int64      `json:"throws"` // and refusals, of its versions of policies
+	Throws int64      `json:"throws"` // throws and refusals by its versions of policies
 	Cohort CanarySide `json:"cohort"`
 	Rest   CanarySide `json:"rest"`
 }
 
 // CanarySide counts the tasks of one side of a canary.
 type CanarySide struct {
-	Ended  int64         `json:"ended"`  // and refused
-	Failed int64         `json:"failed"` // refused, thrown into, or with an error
+	Ended  int64         `json:"ended"`  // tasks that ended or were refused
+	Failed int64         `json:"failed"` // those refused, thrown into, or ended with an error
 	Wait   time.Duration `json:"wait_p99_ns"`
 }
 
 // State is a state, or the size of a state with keys.
 type State struct {
-	Name    string          `json:"name"` // of a private state: POLICY.NAME
-	Loop    string          `json:"loop"` // of a state that each loop has for itself
+	Name    string          `json:"name"` // for a private state: POLICY.NAME
+	Loop    string          `json:"loop"` // for a state with a value of its own on each loop
 	Value   json.RawMessage `json:"value,omitempty"`
 	Keys    int             `json:"keys,omitempty"`
 	MaxKeys int             `json:"max_keys,omitempty"`
