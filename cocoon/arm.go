@@ -36,6 +36,7 @@ func (l *Loop) tickBy(at int64) {
 // then, so all clocks that leads depend on are at zero.
 func (s *strand) armStart() {
 	l := s.loop
+	l.rt.armBeat(s.runBase.Load())
 	if k := l.leads.Load(); k != nil {
 		if lead := k.lead(l.rt, s.task.class, s.core.Kind); lead != notify.Never {
 			l.tickBy(s.runBase.Load() + min(lead, firstSample(lead)))
@@ -45,6 +46,7 @@ func (s *strand) armStart() {
 
 // arm sets the timer for s, which got a slot and begins or continues. Called under the loop's lock.
 func (l *Loop) arm(s *strand, now int64) {
+	l.rt.armBeat(now)
 	k := l.leads.Load()
 	if k == nil {
 		return

@@ -60,9 +60,9 @@ func TestBreathSwitchesThreads(t *testing.T) {
 		rt.Run(background, "spin", func(ctx context.Context) error {
 			b := &TaskOf(ctx).strand.breath
 			for end := time.Now().Add(patience); switched < 50 && time.Now().Before(end); {
-				before, last := switches(t), b.last
+				before, last := switches(t), b.last.Load()
 				SafePoint(ctx)
-				if b.last != last {
+				if b.last.Load() != last {
 					yields++
 					if switches(t) != before {
 						switched++

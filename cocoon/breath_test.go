@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/kernel"
+	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
@@ -26,11 +27,11 @@ func TestBreathByYielding(t *testing.T) {
 				defer safepoint.Lower()
 			}
 			b := &TaskOf(ctx).strand.breath
-			polls, looks, yields, last, looked := 0, 0, 0, b.last, b.looked
+			polls, looks, yields, last, looked := 0, 0, 0, b.last.Load(), b.looked
 			for end := time.Now().Add(10 * time.Second); yields < 20 && time.Now().Before(end); polls++ {
 				SafePoint(ctx)
-				if b.last != last {
-					last = b.last
+				if b.last.Load() != last {
+					last = b.last.Load()
 					yields++
 				}
 				if b.looked != looked {
@@ -58,7 +59,7 @@ func TestNoBreathAside(t *testing.T) {
 	must(t, rt.Run(background, "tick", func(ctx context.Context) error {
 		s := TaskOf(ctx).strand
 		SafePoint(ctx)
-		last := s.breath.last
+		last := s.breath.last.Load()
 		for range 30 {
 			time.Sleep(time.Millisecond)
 			SafePoint(ctx)
@@ -66,8 +67,65 @@ func TestNoBreathAside(t *testing.T) {
 		if !s.aside() {
 			t.Error("it does not stand aside")
 		}
-		if s.breath.last != last || s.breath.ran != 0 {
+		if s.breath.last.Load() != last || s.breath.ran != 0 {
 			t.Error("it breathes as if it ran")
+		}
+		return nil
+	}))
+}
+
+// The timer keeps waking for a task that runs long and passes no SafePoint, while the runtime is
+// hot. It does not for a task that yields its core at safe points, nor for one that waits.
+func TestBeat(t *testing.T) {
+	if !kernel.CanYield {
+		t.Skip("this system has no call that gives the core away")
+	}
+	rt := start(t, Config{Slots: 1, Breath: 100 * time.Microsecond})
+	l := rt.Loop()
+	beat := func(s *strand, after int64) (next int64) {
+		l.lockAll()
+		defer l.unlock()
+		rt.needHeat(notify.Now())
+		now := s.core.Since() + after
+		if next = s.beat(now); next != notify.Never {
+			next -= now
+		}
+		return next
+	}
+	heatUp(t, rt)
+	const ms = int64(time.Millisecond)
+	waiting, goOn := make(chan struct{}), make(chan struct{})
+	var strand *strand
+	h := rt.Go(background, "task", func(ctx context.Context) error {
+		s := TaskOf(ctx).strand
+		if next := beat(s, ms); next != heatAfter-ms {
+			t.Errorf("it has run for a millisecond: the timer wakes after %v", time.Duration(next))
+		}
+		if next := beat(s, 10*ms); next != ms {
+			t.Errorf("it has run for 10 ms: the timer wakes after %v; want 1ms", time.Duration(next))
+		}
+		s.breath.last.Store(s.core.Since() + 10*ms)
+		if next := beat(s, 10*ms+ms/2); next != notify.Never {
+			t.Errorf("it has just yielded its core: the timer wakes after %v", time.Duration(next))
+		}
+		strand = s
+		close(waiting)
+		<-goOn
+		return nil
+	})
+	<-waiting
+	eventually(t, "no beat for a task that waits", func() bool { return beat(strand, 20*ms) == notify.Never })
+	close(goOn)
+	must(t, h.Wait(background))
+	for end := time.Now().Add(patience); rt.warmth.hot.Load() && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	must(t, rt.Run(background, "cold", func(ctx context.Context) error {
+		s := TaskOf(ctx).strand
+		l.lockAll()
+		defer l.unlock()
+		if next := s.beat(s.core.Since() + 10*ms); next != notify.Never && !rt.warmth.hot.Load() {
+			t.Error("the timer wakes though the runtime is cold")
 		}
 		return nil
 	}))
@@ -83,11 +141,11 @@ func TestBreathOff(t *testing.T) {
 	}
 	must(t, rt.Run(background, "spin", func(ctx context.Context) error {
 		b := &TaskOf(ctx).strand.breath
-		last := b.last
+		last := b.last.Load()
 		for end := time.Now().Add(5 * time.Millisecond); time.Now().Before(end); {
 			SafePoint(ctx)
 		}
-		if b.last != last {
+		if b.last.Load() != last {
 			t.Error("it gave its core away")
 		}
 		return nil

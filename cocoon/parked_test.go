@@ -3,6 +3,7 @@ package cocoon
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -354,11 +355,14 @@ func TestSleepersAreNoLoad(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 			return rt.Loop().Stats().Utilization < 0.3
 		})
-		for range 10 {
+		var seen []float64
+		for range 11 {
 			time.Sleep(20 * time.Millisecond)
-			if u := rt.Loop().Stats().Utilization; u > 0.6 {
-				t.Errorf("%d tasks that sleep: utilization %.2f", n, u)
-			}
+			seen = append(seen, rt.Loop().Stats().Utilization)
+		}
+		slices.Sort(seen) // some are high if other processes take the cores, and tasks wake late
+		if u := seen[len(seen)/2]; u > 0.6 {
+			t.Errorf("%d tasks that sleep: the median of the utilization is %.2f", n, u)
 		}
 		close(stop)
 		all.Wait()

@@ -193,3 +193,58 @@ func TestFirstShare(t *testing.T) {
 		}
 	}
 }
+
+// Short requests that want a P at a task's first look put its first sample off, and take no running
+// time off if they have ended at a later look. A crowd that stays takes its share of all the time
+// since the task began, after putOffs looks at the latest.
+func TestFirstSampleIsPutOff(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	for name, c := range map[string]struct {
+		wanting []int64 // a P, at each look
+		off     int64
+	}{
+		"alone":                 {[]int64{1}, 0},
+		"short requests":        {[]int64{5, 1}, 0},
+		"more short requests":   {[]int64{5, 3, 4, 1}, 0},
+		"a crowd":               {[]int64{4, 4, 5, 4, 4}, 24 * ms * 3 / 4},
+		"half of a core is had": {[]int64{2, 2, 2, 3, 2}, 24 * ms / 2},
+	} {
+		rt := start(t, Config{Slots: 1})
+		goroutine.Learn()
+		_, err := rt.RegisterTimeLimit(TimeLimit{Func: "s", Limit: 128 * time.Millisecond})
+		must(t, err)
+		stop := make(chan struct{})
+		h := rt.Go(background, "runs", func(ctx context.Context) error { spin(ctx, stop); return nil })
+		l := rt.Loop()
+		eventually(t, "the task to run", func() bool { l.lockAll(); defer l.unlock(); return l.busy == 1 })
+		l.lockAll()
+		l.running(func(s *strand) bool {
+			s.checks = nil
+			begin := s.core.Since()
+			s.sampled = begin
+			var clock cpuClock
+			for i, n := range c.wanting {
+				now := begin + 16*ms + int64(i)*2*ms
+				clock.sharers.add(now, n)
+				cpu := cpuSample{used: ms + now - begin, was: ms, from: begin, procs: 1, expected: true, readings: &clock.sharers}
+				ran := s.core.Ran(now)
+				next := s.sampleRan(128*ms, now, 0, cpu)
+				last := i == len(c.wanting)-1
+				if put := s.sampled != now; put == last {
+					t.Errorf("%s: look %d: put off %v", name, i, put)
+				}
+				if !last && next != now+2*ms {
+					t.Errorf("%s: look %d: the next is %v later, want 2ms", name, i, time.Duration(next-now))
+				}
+				// If the goroutine is found without a P, more is taken off.
+				if off := ran - s.core.Ran(now); last && (off < c.off-ms/10 || off > c.off+ms/10) && s.status() == goroutine.Running {
+					t.Errorf("%s: %v taken off, want %v", name, time.Duration(off), time.Duration(c.off))
+				}
+			}
+			return true
+		})
+		l.unlock()
+		close(stop)
+		must(t, h.Wait(background))
+	}
+}

@@ -18,6 +18,7 @@ type sharers struct {
 	last    int                    // the current period
 	from    int64                  // when it began
 	newest  reading
+	wanted  int64 // when the next reading is wanted at the latest, because of putOff; 0: none is
 }
 
 // reading is how many goroutines wanted a P at a time.
@@ -31,6 +32,9 @@ const (
 // add adds a reading of n goroutines.
 func (c *sharers) add(now, n int64) {
 	c.newest = reading{now, max(n, 1)}
+	if now >= c.wanted {
+		c.wanted = 0
+	}
 	if now-c.from >= sharerPeriod {
 		c.from, c.last = now, (c.last+1)%sharerPeriods
 		c.periods[c.last] = c.newest

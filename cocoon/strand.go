@@ -96,9 +96,10 @@ type breather struct {
 	// Owned by the task's goroutine.
 	stride int32 // the value of left after the last reading
 	looked int64 // time of the last reading; 0: none in this task
-	last   int64 // when it last yielded
 	base   int64 // strand.runBase at the last reading: it changes when the task pauses
 	ran    int64 // how long the task has run since it paused, as far as its readings show
+
+	last atomic.Int64 // when it last yielded; stored by the task's goroutine
 }
 
 // diverted is the count of safe points that divert stores.
@@ -189,6 +190,8 @@ type stallReport struct {
 type checks struct {
 	cpuAt      int64 // the process's processor time at the last sample; 0: none since the task got its slot
 	ranAt      int64 // the task's own running time then
+	putOffs    int   // how often the first sample was put off; putOffs when it was taken
+	until      int64 // when a first sample that was put off is due
 	waitsSince int64 // since when every sample found it waiting; 0: the last sample did not
 	strain     strain
 }

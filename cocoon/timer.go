@@ -41,7 +41,7 @@ func (l *Loop) onTimer(now int64, cpu cpuSample) (next int64) {
 	next = l.ticks(now, cpu)
 	for i := range l.slots {
 		if s := l.slots[i].firm(); s != nil {
-			next = min(next, s.repeat(now), l.checkStall(s, now), s.probe(now))
+			next = min(next, s.repeat(now), l.checkStall(s, now), s.probe(now), s.beat(now))
 		}
 	}
 	for _, s := range l.absent.lent {
