@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/kernel"
 	"github.com/cocoon-go/cocoon/notify"
 )
@@ -22,15 +21,9 @@ import (
 //     did. It keeps its slot. The task looks at the clock itself, every few safe points. The timer
 //     could ask for it, but on virtual machines a tick takes a core 15 to 25 µs, ten times as long
 //     as the yield.
-//   - For a task that has run long and passes no SafePoint, the timer wakes every beatBreaths
-//     breaths. It takes the core from the task's thread at once, and when it sleeps again the kernel
-//     gives the core to the thread that has waited longest.
+//   - For a task that passes no SafePoint, the timer wakes now and then (beat.go).
 
 const (
-	// beatBreaths is how many breaths pass between two wakings of the timer for tasks that pass no
-	// SafePoint. With 10, a tick costs at most 2.5 % of a core.
-	beatBreaths = 10
-
 	// looks is how often a task reads the clock in a breath.
 	looks = 4
 
@@ -90,35 +83,5 @@ func (s *strand) breathe() {
 	case hot && rt.breathes && since >= int64(rt.cfg.Breath):
 		b.last.Store(now)
 		kernel.YieldCore()
-	}
-}
-
-// beat returns when the timer must wake again to interrupt a task that runs long and does not yield
-// its core itself. The timer need not do anything else. Called by the timer, under the loop's lock.
-func (s *strand) beat(now int64) (next int64) {
-	rt := s.loop.rt
-	if !rt.breathes || !rt.warmth.hot.Load() {
-		return notify.Never
-	}
-	every := beatBreaths * int64(min(rt.cfg.Breath, time.Second))
-	if due := s.core.Since() + max(heatAfter, every); now < due {
-		return due
-	}
-	if now-s.breath.last.Load() < every {
-		return notify.Never // it passes safe points
-	}
-	switch s.status() {
-	case goroutine.Running, goroutine.Runnable:
-		rt.warmth.beaten.Store(now)
-		return now + every
-	}
-	return notify.Never
-}
-
-// armBeat makes the timer look at a task that begins to run at the time from, if another task has
-// needed beats lately. The next task may begin when no task runs, and the timer sleeps for long.
-func (rt *Runtime) armBeat(from int64) {
-	if w := &rt.warmth; w.hot.Load() && from-w.beaten.Load() < minStay {
-		rt.timer.WakeAt(from + heatAfter)
 	}
 }

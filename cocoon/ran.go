@@ -74,7 +74,7 @@ func idleLook(waited, lead int64) int64 {
 // (bench redos). Most of them have ended at the next look. On one P they have not, because the timer
 // gets the P when they are all ready; there the looks make the runtime hot (strainTimes), and the
 // next look has a P of its own.
-const putOffs = strainTimes + 1
+const putOffs = 4 // one more than strainTimes
 
 // nextLook returns how long to put a first sample off.
 func nextLook(every int64) int64 { return min(2*int64(time.Millisecond), every/2) }

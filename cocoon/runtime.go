@@ -185,7 +185,7 @@ type warmth struct {
 	hot    atomic.Bool  // the process is in the state that a hot runtime needs
 	next   atomic.Int64 // hot: when temper is due again
 	room   atomic.Bool  // hot: there are Ps for the slots and the spare ones
-	beaten atomic.Int64 // when the timer last woke for a task that passes no SafePoint, see breath.go
+	beaten atomic.Int64 // when the timer last woke for a task that passes no SafePoint, see beat.go
 
 	mu      sync.Mutex // serialises changes; guards what follows
 	heat    heat
