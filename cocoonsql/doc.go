@@ -16,10 +16,11 @@
 // due before a call, the call returns it as its error, a [*cocoon.PreemptedError], and a Commit
 // rolls back. If the throw comes during a call, it unwinds the task at its next safe point; the
 // call ends with its context, as usual. A driver may give up its connection then; the call's error
-// is the throw as well as [driver.ErrBadConn]. Deferred calls are made while a throw unwinds the
-// task. Calls with a context that cannot end, as returned by [context.WithoutCancel], are made at
-// any time. A throw out of a transaction costs no connection, because it does not end the context
-// that the driver uses to end the transaction.
+// is the throw as well as [driver.ErrBadConn]. Drivers and database/sql have other errors for the
+// end of a context, such as [sql.ErrTxDone]; a task that returns one ends with the throw. Deferred
+// calls are made while a throw unwinds the task. Calls with a context that cannot end, as returned
+// by [context.WithoutCancel], are made at any time. A throw out of a transaction costs no
+// connection, because it does not end the context that the driver uses to end the transaction.
 //
 // # Pools
 //
