@@ -56,13 +56,36 @@ type PreemptedError struct {
 }
 
 // Returned returns the error with which the code of the task or section returned after it had
-// recovered the throw, or nil. errors.Is and errors.As find this error too. The text of the throw
-// does not include it, because it may be a stack trace.
+// recovered the throw, or after the throw had ended its context; or nil. errors.Is and errors.As
+// find this error too. The text of the throw does not include it, because it may be a stack trace.
 func (e *PreemptedError) Returned() error {
 	if err := e.returned.Load(); err != nil {
 		return *err
 	}
 	return nil
+}
+
+// over returns the error of a task or section whose code has swallowed the throw and returned err.
+//
+// Code that recovers every panic swallows a throw, and often turns it into an error: an interpreter
+// reports an internal error with its stack. The callers of the task or section must still be able
+// to recognise the throw.
+func (e *PreemptedError) over(err error) error {
+	if errors.Is(err, e) {
+		return err // it contains the throw
+	}
+	e.returned.Store(&err)
+	return e
+}
+
+// endedFor returns the error of a task or section whose context the throw has ended, and whose code
+// returned err. Code and clients have errors of their own for such an end, such as sql.ErrTxDone,
+// or "interrupted" of SQLite. context.Canceled says nothing new.
+func (e *PreemptedError) endedFor(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return e
+	}
+	return e.over(err)
 }
 
 // Panic returns the panic with which the task's code has replaced the throw: code that recovers a
@@ -96,7 +119,7 @@ func (e *PreemptedError) Error() string {
 		fmt.Fprintf(&b, " (which its code turned into a %v)", p)
 	}
 	if e.Returned() != nil {
-		b.WriteString(" (which its code recovered; it then returned an error)")
+		b.WriteString(" (its code then returned an error of its own)")
 	}
 	return b.String()
 }

@@ -31,7 +31,7 @@ func TestHammer(t *testing.T) {
 
 func hammer(t *testing.T, cfg Config, d time.Duration) {
 	rt := start(t, cfg)
-	h := &hammering{rt: rt, loops: []*Loop{rt.Loop(), newLoopOf(t, rt, "second", 2), newLoopOf(t, rt, "third", 1)}, end: time.Now().Add(d), strangers: cfg.StallAfter >= 0}
+	h := &hammering{rt: rt, loops: []*Loop{rt.Loop(), newLoopOf(t, rt, "second", 2), newLoopOf(t, rt, "third", 1)}, strangers: cfg.StallAfter >= 0}
 	must(t, rt.RegisterPreemptibleFunc("scan"))
 	must(t, rt.RegisterPreemptibleFunc("both"))
 	must(t, rt.RegisterSafeFunc("both"))
@@ -51,6 +51,7 @@ func hammer(t *testing.T, cfg Config, d time.Duration) {
 	register(t, rt, Policy{Name: "count", On: OnExit, Expr: `set("seen", 1); call("act"); continue()`})
 	register(t, rt, Policy{Name: "odd", On: OnNotify("odd"), Expr: `event.value > 0.5 ? throw("odd") : switch()`})
 
+	h.end = time.Now().Add(d) // the registrations compile policies, which takes longer on a busy machine
 	var wg sync.WaitGroup
 	for i := range 24 {
 		wg.Go(func() {

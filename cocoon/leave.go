@@ -1,7 +1,6 @@
 package cocoon
 
 import (
-	"context"
 	"errors"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
@@ -34,9 +33,8 @@ func (s *strand) leave(t *Task, err *error) {
 }
 
 // unanswered returns the result of a task that has returned err while a throw was pending. The
-// throw ended the task if the task's code has swallowed it, if err contains it, if err is only
-// context.Canceled and the throw has cancelled the context, or if it has ended a client's call.
-// Otherwise the throw is void.
+// throw ended the task if the task's code has swallowed it, if err contains it, or if the throw has
+// ended the task's context. Otherwise the throw is void.
 func (s *strand) unanswered(err error) (Status, error) {
 	if err == nil {
 		return Returned, err
@@ -49,13 +47,11 @@ func (s *strand) unanswered(err error) (Status, error) {
 	case p == nil || p.section != 0:
 	case p == s.throwing:
 		t.endContext(p.err)
-		return CancelledBeforeReturn, p.over(err)
+		return CancelledBeforeReturn, p.err.over(err)
 	case errors.As(err, &told) && told == p.err:
 		return CancelledBeforeReturn, err
-	case errors.Is(err, context.Canceled) && t.endCause() == error(p.err):
-		return CancelledBeforeReturn, p.err
-	case p.endedClient(err):
-		return CancelledBeforeReturn, p.over(err)
+	case t.endCause() == error(p.err):
+		return CancelledBeforeReturn, p.err.endedFor(err)
 	}
 	return Returned, err
 }

@@ -3,6 +3,7 @@ package cocoon
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -35,8 +36,9 @@ func Section[T any](ctx context.Context, name string, fn func() (T, error)) (res
 
 // SectionContext is Section for code that waits. fn gets a context of the section's own, derived
 // from ctx. It ends with the section, or earlier if a throw into the section finds no safe point
-// because fn waits or does not poll. The task's context goes on. Cost: about 0.3 µs
-// (BenchmarkCosts) in addition to the cost of context.WithCancelCause.
+// because fn waits or does not poll. If fn then returns an error, SectionContext returns the throw,
+// see PreemptedError.Returned. The task's context goes on. Cost: about 0.3 µs (BenchmarkCosts) in
+// addition to the cost of context.WithCancelCause.
 func SectionContext[T any](ctx context.Context, name string, fn func(ctx context.Context) (T, error)) (result T, err error) {
 	s := strandOf(ctx)
 	if s == nil {
@@ -46,7 +48,7 @@ func SectionContext[T any](ctx context.Context, name string, fn func(ctx context
 	id, depth := s.openSection(name)
 	s.sections.own(id, own)
 	returned := false
-	defer s.sections.disown(own, &err)
+	defer s.disown(own, &err)
 	defer s.leaveSection(id, depth, &returned, &err)
 	result, err = fn(inner)
 	returned = true
@@ -152,19 +154,28 @@ func (s *strand) ownContext(ctx context.Context) (context.Context, *sectionConte
 }
 
 // returns ends a throw that was made for the section, which returns by itself. If it was swallowed,
-// or has ended a client's call, the section's error is the throw.
+// the section's error is the throw.
 func (s *strand) returns(id uint64, err *error) {
 	if p := s.throwing; p != nil && p.section == id && *err != nil {
-		*err = p.over(*err)
+		*err = p.err.over(*err)
 		s.settle()
 		return
 	}
-	s.loop.lock()
-	p := s.pending
-	s.loop.unlock()
-	if p != nil && p.section == id && p.endedClient(*err) {
-		*err = p.over(*err)
-		s.showThrow(s.task, p.err)
-	}
 	s.voidThrow(id)
+}
+
+// disown ends the context of a section that has ended. If a throw into the section has ended it
+// before, and the section failed, the section's error is the throw.
+func (s *strand) disown(c *sectionContext, err *error) {
+	s.sections.owned.Store(c.up)
+	p, thrown := context.Cause(c.inner).(*PreemptedError)
+	if thrown && *err != nil && c.outer.Err() == nil && !errors.Is(*err, p) {
+		*err = p.endedFor(*err)
+		s.showThrow(s.task, p)
+	}
+	var cause error
+	if thrown, ok := (*err).(*PreemptedError); ok {
+		cause = thrown
+	}
+	c.cancel(cause)
 }

@@ -220,7 +220,6 @@ type throwRequest struct {
 	flying     bool          // it is unwinding the task, or has; guarded by the loop's lock
 	by         *Registration // the policy that threw; nil: not a policy
 	force      bool          // it passes all locks that deferred calls release, see passes
-	client     bool          // a client was told to end, see tellClient; owned by the task's goroutine
 	// since when it waits for releases, without the time between polls that does not count, see
 	// releaseGrace; stored by the task's goroutine
 	waitsAt  atomic.Int64

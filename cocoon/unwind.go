@@ -1,7 +1,6 @@
 package cocoon
 
 import (
-	"errors"
 	"runtime"
 	"time"
 
@@ -83,17 +82,4 @@ func (s *strand) dismiss() {
 	s.pending = nil
 	s.unpost(wantThrow)
 	s.loop.arm(s, notify.Now())
-}
-
-// over returns the error of a task or section whose code has swallowed the throw and returned err.
-//
-// Code that recovers every panic swallows a throw, and often turns it into an error: an interpreter
-// reports an internal error with its stack. The callers of the task or section must still be able
-// to recognise the throw.
-func (p *throwRequest) over(err error) error {
-	if errors.Is(err, p.err) {
-		return err // it contains the throw
-	}
-	p.err.returned.Store(&err)
-	return p.err
 }

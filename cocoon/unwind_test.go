@@ -151,15 +151,16 @@ func TestUnwindingThatWaitsEndsTheContext(t *testing.T) {
 	}
 }
 
-// If a task returns only the error that its context has ended, a pending throw that ended the
-// context is the task's result.
+// If a task fails after a throw has ended its context, its result is the throw, with the task's own
+// error inside, because clients have errors of their own for the end of a context. A task that
+// succeeds has succeeded.
 func TestEndedContextIsTheThrow(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	own := errors.New("own")
 	for _, c := range []struct {
 		returned error
 		thrown   bool
-	}{{context.Canceled, true}, {own, false}, {nil, false}} {
+	}{{context.Canceled, true}, {own, true}, {nil, false}} {
 		h := rt.Go(background, "job", func(ctx context.Context) error {
 			return Block(ctx, func() error {
 				TaskOf(ctx).Cancel()
@@ -169,8 +170,8 @@ func TestEndedContextIsTheThrow(t *testing.T) {
 		})
 		err := h.Wait(background)
 		if c.thrown {
-			if preemption(t, err); h.Task().Status() != CancelledBeforeReturn {
-				t.Errorf("it is %v", h.Task().Status())
+			if preemption(t, err); h.Task().Status() != CancelledBeforeReturn || !errors.Is(err, c.returned) {
+				t.Errorf("it is %v, and returned %v; want %v inside", h.Task().Status(), err, c.returned)
 			}
 		} else if !errors.Is(err, c.returned) || h.Task().Status() != Returned {
 			t.Errorf("it returned %v and is %v; want %v", err, h.Task().Status(), c.returned)
@@ -230,6 +231,18 @@ func TestSectionContext(t *testing.T) {
 		})
 		if pe := preemption(t, err); pe != context.Cause(kept) {
 			t.Errorf("the section's context ended by %v", context.Cause(kept))
+		}
+		return ctx.Err()
+	}))
+	own := errors.New("own")
+	must(t, rt.Run(background, "job", func(ctx context.Context) error {
+		_, err := SectionContext(ctx, "s", func(ctx context.Context) (int, error) {
+			signal()
+			<-ctx.Done()
+			return 0, own
+		})
+		if pe := preemption(t, err); pe.Returned() != own {
+			t.Errorf("the section failed with %v; want the throw with its own error inside", err)
 		}
 		return ctx.Err()
 	}))

@@ -16,9 +16,11 @@
 // due before a call, the call returns it as its error, a [*cocoon.PreemptedError], and a Commit
 // rolls back. If a throw becomes due during a call, it unwinds the task at its next safe point; the
 // call ends with its context, as usual. The driver may then give up its connection, and the call's
-// error wraps both the throw and [driver.ErrBadConn]. While a throw unwinds the task, its deferred
-// functions may make calls. Calls with a context that cannot end, as returned by
-// [context.WithoutCancel], are possible at any time. A throw that unwinds a transaction loses no
+// error wraps both the throw and [driver.ErrBadConn]. Drivers and database/sql have other errors for
+// the end of a context, such as [sql.ErrTxDone]; a task that returns one of them ends with the throw.
+// While a throw unwinds the task, its deferred functions may make calls. Calls with a context that
+// cannot end, as returned by [context.WithoutCancel], are possible at any time. A throw that unwinds
+// a transaction loses no
 // connection, because it does not end the context that the driver uses to end the transaction.
 //
 // # Pools

@@ -185,6 +185,27 @@ func TestThrowLosesTheConnection(t *testing.T) {
 	}
 }
 
+// TestThrowEndsTheTransaction checks that a task ends with the throw if the throw has ended its
+// transaction: database/sql rolls it back when the context ends, and Commit tells only that the
+// transaction is over.
+func TestThrowEndsTheTransaction(t *testing.T) {
+	_, loop := tasktest.OneSlot(t)
+	s := &server{}
+	db := open(t, modern(s))
+	err := loop.Run(t.Context(), "task", func(ctx context.Context) error {
+		tx, err := db.BeginTx(ctx, nil)
+		tasktest.Must(t, err)
+		defer tx.Rollback()
+		cocoon.TaskOf(ctx).Cancel()
+		tasktest.Eventually(t, "the rollback", func() bool { return db.Stats().InUse == 0 })
+		return tx.Commit()
+	})
+	var p *cocoon.PreemptedError
+	if !errors.As(err, &p) || p.Returned() != sql.ErrTxDone {
+		t.Errorf("the task ended with %v; want the throw, with %v inside", err, sql.ErrTxDone)
+	}
+}
+
 // TestThrowBeforeCommit checks a throw into a section, which does not end the context, just before
 // the commit: the transaction is complete, and the connection is clean for its next user.
 func TestThrowBeforeCommit(t *testing.T) {

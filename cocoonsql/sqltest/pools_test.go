@@ -35,6 +35,7 @@ func TestPoolsAreNotUnwound(t *testing.T) {
 		"database/sql with pq":    postgres.address,
 		"database/sql with mysql": mysql.address,
 		"go-redis":                redisd.address,
+		"go-redis subscriptions":  redisd.address,
 		"redigo":                  redisd.address,
 		"memcache":                memcacheServer,
 	} {

@@ -102,6 +102,53 @@ func TestRedisHookAndThrows(t *testing.T) {
 	}
 }
 
+// TestRedisMessages checks that messages arrive while other tasks have the slot, that the error of
+// the function and the end of the subscription end the loop, and that a throw ends the wait.
+func TestRedisMessages(t *testing.T) {
+	c := redis.NewClient(&redis.Options{Addr: redisd.address(t)})
+	defer c.Close()
+	_, loop := tasktest.OneSlot(t)
+	ctx := context.Background()
+	sub := c.Subscribe(ctx, "a channel")
+	got := make(chan string, 10)
+	enough := errors.New("enough")
+	receive := func(ctx context.Context) error {
+		return recipes.Messages(ctx, sub, func(m *redis.Message) error {
+			if got <- m.Payload; m.Payload == "last" {
+				return enough
+			}
+			return nil
+		})
+	}
+	waitsAside(t, loop, func(ctx context.Context) error {
+		if err := receive(ctx); err != enough {
+			t.Errorf("the loop ended with %v; want the function's error", err)
+		}
+		return nil
+	}, func(ctx context.Context) error {
+		tasktest.Eventually(t, "the subscription", func() bool { return c.Publish(ctx, "a channel", "first").Val() == 1 })
+		return c.Publish(ctx, "a channel", "last").Err()
+	})
+	h := loop.Go(ctx, "receives", receive)
+	tasktest.Must(t, c.Publish(ctx, "a channel", "more").Err())
+	for _, want := range []string{"first", "last", "more"} {
+		if m := tasktest.Receive(t, "a message", got); m != want {
+			t.Errorf("got the message %q; want %q", m, want)
+		}
+	}
+	h.Cancel()
+	short, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	var throw *cocoon.PreemptedError
+	if err := h.Wait(short); !errors.As(err, &throw) {
+		t.Errorf("the task ended with %v; want the throw", err)
+	}
+	tasktest.Must(t, sub.Close())
+	if err := loop.Run(ctx, "last", receive); !errors.Is(err, redis.ErrClosed) {
+		t.Errorf("after the end of the subscription: %v", err)
+	}
+}
+
 func pgxPool(t *testing.T, size int32) *pgxpool.Pool {
 	config, err := pgxpool.ParseConfig(postgres.address(t))
 	tasktest.Must(t, err)

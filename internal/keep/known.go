@@ -20,6 +20,7 @@ var Libraries = []Library{
 	{Rule{"github.com/jackc/pgx/v5.(*Conn).*", true}, "the connection stays busy, and its transaction open"},
 	{Rule{"github.com/jackc/pgx/v5.(*dbTx).*", true}, "the transaction stays open"},
 	{Rule{"github.com/redis/go-redis/v9.(*baseClient).*", true}, "the connection stays taken, or the next call gets the reply to this one"},
+	{Rule{"github.com/redis/go-redis/v9.(*PubSub).*", true}, "the next call reads from the middle of a message: it fails, or waits forever"},
 	{Rule{"github.com/gomodule/redigo/redis", true}, "the connection stays taken, or the next call gets the reply to this one"},
 	{Rule{"github.com/bradfitz/gomemcache/memcache", true}, "the next call gets the reply to this one"},
 	{Rule{"github.com/valyala/fasthttp.(*HostClient).*", true}, "the connection of the call stays taken"},

@@ -21,7 +21,7 @@ import (
 
 // clients open the clients by name.
 var clients = map[string]func(address string) (client, error){
-	"pgxpool": pgxPool, "go-redis": goRedis, "redigo": redigo, "memcache": memcached, "http": httpClient,
+	"pgxpool": pgxPool, "go-redis": goRedis, "go-redis subscriptions": subscriptions, "redigo": redigo, "memcache": memcached, "http": httpClient,
 	"database/sql with pgx":   sqlOpens("pgx", "select $1::text"),
 	"database/sql with pq":    sqlOpens("postgres", "select $1::text"),
 	"database/sql with mysql": sqlOpens("mysql", "select cast(? as char)"),
@@ -124,6 +124,52 @@ func goRedis(address string) (client, error) {
 			return same(fmt.Sprint(all...), fmt.Sprint(id, id, id))
 		},
 		in:     func() int { s := c.PoolStats(); return int(s.TotalConns - s.IdleConns) },
+		closed: c.Close,
+	}, nil
+}
+
+// subscriptions are a pool of subscriptions, each of one channel. A user publishes to the channel and
+// receives until its own message comes: a user before it may have left some. go-redis receives
+// without regard to the end of a context.
+func subscriptions(address string) (client, error) {
+	c := goredis.NewClient(&goredis.Options{Addr: address})
+	free := make(chan *goredis.PubSub, places)
+	for n := range places {
+		s := c.Subscribe(context.Background(), fmt.Sprint("channel", n))
+		if _, err := s.Receive(context.Background()); err != nil {
+			return client{}, err
+		}
+		free <- s
+	}
+	return client{
+		use: func(ctx context.Context, id string) error {
+			var s *goredis.PubSub
+			select {
+			case s = <-free:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			defer func() { free <- s }()
+			channel := strings.TrimSuffix(strings.TrimPrefix(s.String(), "PubSub("), ")")
+			payload := strings.Repeat(id, 9)
+			if err := c.Publish(context.WithoutCancel(ctx), channel, payload).Err(); err != nil {
+				return err
+			}
+			for {
+				got, err := s.ReceiveTimeout(ctx, patience/2)
+				if err != nil {
+					return fmt.Errorf("%w: %v", errWrong, err)
+				}
+				m, ok := got.(*goredis.Message)
+				if !ok || m.Channel != channel {
+					return fmt.Errorf("%w: %v", errWrong, got)
+				}
+				if m.Payload == payload {
+					return nil
+				}
+			}
+		},
+		in:     func() int { return places - len(free) },
 		closed: c.Close,
 	}, nil
 }

@@ -44,3 +44,30 @@ func send(ctx context.Context, next func() error, cmds ...redis.Cmder) error {
 	}
 	return err
 }
+
+// Messages calls f with each message of a subscription, until f fails or ctx ends: a throw ends it.
+// It takes the place of Receive and ReceiveMessage, which heed a deadline of their context but not
+// its end, so that no throw would end their wait.
+func Messages(ctx context.Context, of *redis.PubSub, f func(*redis.Message) error) error {
+	messages := of.Channel()
+	for {
+		var m *redis.Message
+		err := cocoon.Block(ctx, func() error {
+			select {
+			case m = <-messages:
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		if m == nil {
+			return redis.ErrClosed
+		}
+		if err := f(m); err != nil {
+			return err
+		}
+	}
+}
