@@ -1,7 +1,10 @@
 package analyzer
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/internal/lang"
@@ -41,11 +44,11 @@ func behind(members []Member) (all []Remark) {
 			if at := m.refusedBy(o); at != nil && (k < i || o.refusedBy(m) == nil) { // of two alike the later one
 				if m.Verified.program.On == stubs.Tick {
 					all = append(all, m.remark(at, "lower this limit, raise the other one, or give the policies other tasks",
-						"%s is never reached: the policy %q ends these tasks before", m.text(at), o.Spec.Name))
+						"%s is never reached: %s ends these tasks before", m.text(at), o.called()))
 					break
 				}
 				all = append(all, m.remark(at, "let this policy come first, or remove it",
-					"%s is never reached: the policy %q is evaluated before, and refuses these tasks", m.text(at), o.Spec.Name))
+					"%s is never reached: %s is evaluated before, and refuses these tasks", m.text(at), o.called()))
 				break
 			}
 		}
@@ -68,6 +71,17 @@ func (o Member) precedes(m Member, earlier bool) bool {
 	}
 	timely := o.Verified.keepsTime() && (&analysis{p: p}).ofTimeAlone()
 	return timely || earlier && o.Spec.On.Interval <= m.Spec.On.Interval
+}
+
+// called names a policy as its author does: a limit by its function.
+func (m Member) called() string {
+	for _, r := range m.Verified.program.Reads {
+		f := cmp.Or(r.Pattern, r.Key)
+		if s, err := (policy.TimeLimit{Func: f, Limit: time.Second}).Spec(); r.Stub == stubs.TaskSections && err == nil && s.Name == m.Spec.Name {
+			return fmt.Sprintf("the limit of %q", f)
+		}
+	}
+	return fmt.Sprintf("the policy %q", m.Spec.Name)
 }
 
 // covers reports whether m is about all tasks that o is about.

@@ -24,12 +24,16 @@ func (c *tally) oneWay(members []Member, d Declared) []Remark {
 	}
 	written := countsOf(members)
 	for _, m := range members {
-		if m.own(name) != by.own(name) || by.expires(d) && !c.arrivals(m) {
+		if m.own(name) != by.own(name) || by.expires(d) && !c.arrivals(m) && !c.spending(m) {
 			continue
 		}
 		if n := m.compared(name, func(state string) bool { return written[m.own(state)] == nil }); n != nil {
 			if s, _ := by.declaration(d); s.TTL > 0 {
-				return []Remark{m.remark(n, "declare a token bucket, as in {rate: 1.5, burst: 90, keys: 1000}, which time fills",
+				hint := "declare a token bucket, as in {rate: 1.5, burst: 90, keys: 1000}, which time fills"
+				if c.spending(m) {
+					hint = "keep the number of the window in a second state, and set the sum when another window begins"
+				}
+				return []Remark{m.remark(n, hint,
 					"a ttl is no window: the state %s keeps a key until no task has written it for %v, so %s is decided some day for tasks that come more often", name, s.TTL, m.text(n))}
 			}
 			return []Remark{m.remark(n, "let a policy bring it back, or compare rate()",
@@ -42,6 +46,17 @@ func (c *tally) oneWay(members []Member, d Declared) []Remark {
 // arrivals reports whether the count goes up by arriving tasks alone, and refuses them in a policy.
 func (c *tally) arrivals(m Member) bool {
 	return c.up == stubs.Enqueue && c.rises && !c.other && m.Verified.program.On == stubs.Enqueue && m.Verified.program.Root.Any(throws)
+}
+
+// spending reports whether the count is the time that tasks have taken, and m refuses tasks. A
+// count of failures ends when its tasks are refused, and its key then expires, as its author means.
+func (c *tally) spending(m Member) bool {
+	if c.up == 0 || c.up&^stubs.Ends != 0 || !c.rises || c.other || m.Verified.program.On != stubs.Enqueue || !m.Verified.program.Root.Any(throws) {
+		return false
+	}
+	return !slices.ContainsFunc(c.by, func(by counting) bool {
+		return !newAnalysis(by.Verified.program, 0).isSpanStub(by.effect.A)
+	})
 }
 
 // saturates reports whether the policies themselves stop counting at a number, as in

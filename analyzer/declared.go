@@ -30,7 +30,7 @@ func Mismatched(members []Member, tasks map[string]document.Class) (all []Remark
 			}
 		}
 	}
-	return append(all, misspelt(members, tasks)...)
+	return append(append(all, misspelt(members, tasks)...), misspeltLoops(members)...)
 }
 
 // readsSafe reports whether a program asks for waiting safe tasks.

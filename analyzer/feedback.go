@@ -12,10 +12,14 @@ import (
 
 // trouble are the stubs that are great when the server is slow. Counts of tasks are left out,
 // because a limit may also rise with the demand; a flag that follows the queue's length does not.
-var trouble = []stubs.ID{
-	stubs.QueueLength, // of flags alone
+var trouble = append(slices.Clone(crowd),
 	stubs.QueueOldest, stubs.QueueWait, stubs.ClassWaitedMean, stubs.ClassWait, stubs.ClassService, stubs.ClassRunningMean,
 	stubs.LoopService, stubs.RuntimeSchedLatency, stubs.RuntimeHeap, stubs.TaskElapsed, stubs.TaskWaited, stubs.TaskRunning,
+)
+
+// crowd are the stubs of trouble that tell of it for flags alone.
+var crowd = []stubs.ID{
+	stubs.QueueLength, stubs.QueueCost, stubs.ClassQueued, stubs.TenantQueued, stubs.LoopBusy, stubs.LoopUtilization, stubs.RuntimeCPU, stubs.RuntimeGoroutines,
 }
 
 // feedback returns warnings about states that policies change in trouble so that fewer tasks are
@@ -121,7 +125,7 @@ func (a *analysis) comparesTime(n *ir.Node) bool {
 func (a *analysis) inTroubleBy(conds []condition, flag bool) (s slope) {
 	by := trouble
 	if !flag {
-		by = by[1:]
+		by = by[len(crowd):]
 	}
 	for _, c := range conds {
 		for _, id := range by {

@@ -74,6 +74,7 @@ func (a *analysis) statement(n *ir.Node) {
 		}
 		a.reached[n] = !a.facts.dead
 		a.checkSwitch(n)
+		a.checkRetry(n)
 	case ir.OpEffect:
 		if n.A != nil {
 			_, v := a.eval(n.A)

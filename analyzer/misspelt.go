@@ -55,6 +55,49 @@ func misspelt(members []Member, tasks map[string]document.Class) (all []Remark) 
 	return all
 }
 
+// misspeltLoops returns warnings about names of loops that nothing else names, and that are most
+// likely misspellings of "default" or of a loop that the documents name elsewhere. Programs make
+// loops, so documents do not know which there are.
+func misspeltLoops(members []Member) (all []Remark) {
+	named := map[string]int{"default": 1}
+	for _, m := range members {
+		for _, name := range m.loops() {
+			named[name]++
+		}
+	}
+	names, told := slices.Sorted(maps.Keys(named)), map[string]bool{}
+	for _, m := range members {
+		for i, name := range m.loops() {
+			where := ""
+			if i < len(m.Spec.Match.Loops) {
+				where = "match: "
+			}
+			others := slices.DeleteFunc(slices.Clone(names), func(o string) bool { return o == name })
+			like := lang.Misspelt(name, others)
+			if i := slices.IndexFunc(others, func(o string) bool { return lang.Plain(o) == lang.Plain(name) }); like == "" && i >= 0 {
+				like = others[i]
+			}
+			if like != "" && !told[like] && named[name] == 1 && name != "default" {
+				told[name] = true
+				all = append(all, m.about("%snothing else names the loop %q; did you mean %q?", where, name, like))
+			}
+		}
+	}
+	return all
+}
+
+// loops returns the names in the loops of the match of a policy, and then those that its expression
+// compares with loop.name.
+func (m Member) loops() (names []string) {
+	names = slices.Clone(m.Spec.Match.Loops)
+	for _, mention := range m.Verified.program.Mentions() {
+		if mention.Read.Stub == stubs.LoopName && !slices.Contains(names, mention.Name) {
+			names = append(names, mention.Name)
+		}
+	}
+	return names
+}
+
 // declaration are the names of tasks that documents declare.
 type declaration struct {
 	tasks    map[string]document.Class

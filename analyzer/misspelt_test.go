@@ -58,3 +58,30 @@ func TestMisspeltNames(t *testing.T) {
 		}
 	}
 }
+
+// Names of loops that are misspellings of the default loop, or of another loop in the documents.
+func TestMisspeltLoops(t *testing.T) {
+	shed := func(loops ...string) policy.Spec {
+		return of(policy.Match{Loops: loops}, on(stubs.Enqueue, `queue.length > 99 ? throw("x") : continue()`))
+	}
+	byName := func(name string) policy.Spec {
+		return on(stubs.Enqueue, `loop.name == "`+name+`" and queue.length > 99 ? throw("x") : continue()`)
+	}
+	for _, c := range []struct {
+		specs []policy.Spec
+		want  string
+	}{
+		{[]policy.Spec{shed("defualt")}, `match: nothing else names the loop "defualt"; did you mean "default"?`},
+		{[]policy.Spec{shed("Default")}, `did you mean "default"?`},
+		{[]policy.Spec{byName("defalt")}, `nothing else names the loop "defalt"; did you mean "default"?`},
+		{[]policy.Spec{shed("reports"), byName("reports"), shed("report")}, `nothing else names the loop "report"; did you mean "reports"?`},
+		{[]policy.Spec{shed("bulk"), shed("bullk")}, `nothing else names the loop "bulk"; did you mean "bullk"?`},
+		{[]policy.Spec{shed("defualt"), shed("defualt")}, ""},
+		{[]policy.Spec{shed("default", "bulk"), shed("main")}, ""},
+	} {
+		got := Mismatched(members(t, declared, c.specs...), nil)
+		if (c.want == "") != (len(got) == 0) || len(got) > 1 || len(got) > 0 && !strings.Contains(got[0].Err.Error(), c.want) {
+			t.Errorf("got %v, want %q", got, c.want)
+		}
+	}
+}

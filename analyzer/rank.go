@@ -41,7 +41,11 @@ func ranks(members []Member) (all []Remark) {
 			all = append(all, m.remark(at, "remove it", "%s changes nothing: without it tasks start in the order of their arrival, too", m.text(at)))
 		}
 		all = append(all, m.besides(ranking[:i], at)...)
-		all = append(all, m.twoUnits()...)
+		if units := m.twoUnits(); units != nil {
+			all = append(all, units...)
+			continue
+		}
+		all = append(all, m.besideMoments()...)
 	}
 	return all
 }
@@ -54,7 +58,7 @@ func (m Member) besides(earlier []Member, at *ir.Node) []Remark {
 		case !sameLoop(m.Spec.Match, o.Spec.Match):
 		case mine != theirs && mine != stubs.Unit && theirs != stubs.Unit:
 			return []Remark{m.remark(at, "rank by one unit, or in one policy",
-				"its ranks are of type %v, and those of the policy %q of type %v: ranks compare as plain numbers", mine, o.Spec.Name, theirs)}
+				"%s ranks tasks by %s, and the policy %q by %s: the queue compares the bare numbers, and %s there", m.text(at), unitOf[mine], o.Spec.Name, unitOf[theirs], bare(mine, theirs))}
 		case m.alwaysRanks() && o.alwaysRanks() && sameTasks(m.Spec.Match, o.Spec.Match):
 			return []Remark{m.remark(at, "remove one of them; or rank in one policy, by a condition",
 				"the policy %q ranks the same tasks, too: the last rank of a task counts", o.Spec.Name)}
@@ -111,10 +115,22 @@ func (m Member) twoUnits() []Remark {
 	unit := m.rankUnit()
 	for _, n := range m.rankNodes() {
 		if !plainRank(n) && n.Type != unit {
-			return []Remark{m.remark(n, "rank by one unit", "%s is of type %v, and other ranks of the policy are of type %v: ranks compare as plain numbers", m.text(n), n.Type, unit)}
+			return []Remark{m.remark(n, "rank by one unit",
+				"%s ranks tasks by %s, and other ranks of the policy are by %s: the queue compares the bare numbers, and %s there", m.text(n), unitOf[n.Type], unitOf[unit], bare(unit, n.Type))}
 		}
 	}
 	return nil
+}
+
+// unitOf names what ranks of a type count.
+var unitOf = map[stubs.Type]string{stubs.Int: "plain numbers", stubs.Duration: "nanoseconds", stubs.Bytes: "bytes"}
+
+// bare says which number a unit is, of ranks of two types.
+func bare(a, b stubs.Type) string {
+	if a == stubs.Duration || b == stubs.Duration {
+		return "1ms is 1000000"
+	}
+	return "1KiB is 1024"
 }
 
 // alwaysRanks reports whether the policy ranks each task that it matches.

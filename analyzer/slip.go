@@ -27,6 +27,7 @@ func (a *analysis) slips() {
 		switch n.Op {
 		case ir.OpDiv, ir.OpMul, ir.OpAdd, ir.OpSub:
 			a.vacuous(n, weights)
+			a.countedTwice(n)
 		case ir.OpIf:
 			a.sameSides(n)
 			a.inverted(n)

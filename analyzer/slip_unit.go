@@ -71,6 +71,23 @@ func (a *analysis) hasDeadline(n *ir.Node) bool {
 }
 
 func (a *analysis) isCost(n *ir.Node) bool {
+	return a.reading(n, stubs.ArrivingCost)
+}
+
+// reading reports whether an expression is the value of a stub.
+func (a *analysis) reading(n *ir.Node, id stubs.ID) bool {
 	n = a.named(n)
-	return n != nil && n.Op == ir.OpRead && a.reads[n.Index].Stub == stubs.ArrivingCost
+	return n != nil && n.Op == ir.OpRead && a.reads[n.Index].Stub == id
+}
+
+// countedTwice warns of a sum of the cost of the queue and that of the arriving task. A task that
+// waits is part of the queue; one that has a slot mostly finds no queue.
+func (a *analysis) countedTwice(n *ir.Node) {
+	for _, side := range [][2]*ir.Node{{n.A, n.B}, {n.B, n.A}} {
+		if n.Op == ir.OpAdd && a.reading(side[0], stubs.QueueCost) && a.isCost(side[1]) {
+			a.warn(n, "write max(queue.cost, arriving.cost)",
+				"%s counts the arriving task twice: while it waits, queue.cost includes it", a.text(n))
+			return
+		}
+	}
 }

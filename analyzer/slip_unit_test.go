@@ -89,3 +89,56 @@ func checkIdleNumber(t *testing.T, limits Limits, cond, want string) {
 		t.Errorf("%s\n got %q\nwant %q", cond, got, want)
 	}
 }
+
+// A sum that counts the arriving task twice.
+func TestCostOfTheArrivingTask(t *testing.T) {
+	const twice = "counts the arriving task twice: while it waits, queue.cost includes it; write max(queue.cost, arriving.cost)"
+	for cond, want := range map[string]string{
+		`queue.cost + arriving.cost > arriving.deadline`:               "queue.cost + arriving.cost " + twice,
+		`let mine = arriving.cost; mine + queue.cost > duration("1s")`: "mine + queue.cost " + twice,
+		`max(queue.cost, arriving.cost) > arriving.deadline`:           "",
+		`queue.cost / loop.slots + arriving.cost > arriving.deadline`:  "",
+		`queue.oldest + arriving.cost > arriving.deadline`:             "",
+	} {
+		checkSlip(t, policy.On(stubs.Enqueue), cond+` ? throw("x") : continue()`, want)
+	}
+}
+
+// A retry time that is a moment is refused, or warned of if a state holds the moment.
+func TestRetryAtMoment(t *testing.T) {
+	for retry, refused := range map[string]bool{
+		`runtime.uptime`:                                     true,
+		`runtime.uptime + duration("5s")`:                    true,
+		`max(runtime.uptime + queue.oldest, duration("1s"))`: true,
+		`runtime.uptime - duration("1s")`:                    true,
+		`state.d - runtime.uptime`:                           false,
+		`runtime.uptime - state.d`:                           false,
+		`max(state.d - runtime.uptime, duration("1s"))`:      false,
+		`min(runtime.uptime, duration("1m"))`:                false,
+		`queue.oldest + duration("1s")`:                      false,
+		`state.d`:                                            false,
+	} {
+		s := on(stubs.Enqueue, `queue.length > 9 ? throw("x", `+retry+`) : continue()`)
+		s.Name = "p"
+		p, err := s.Parse(declared, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Verify(p, LimitsOf(s))
+		if told := err != nil && strings.Contains(err.Error(), "is a moment: the time since the runtime was made"); told != refused {
+			t.Errorf("%s: %v", retry, err)
+		}
+	}
+	open := on(stubs.Exit, `task.elapsed > duration("1s") ? set("d", runtime.uptime + duration("10s")) : continue()`)
+	later := on(stubs.Exit, `task.elapsed > duration("1s") ? set("d", max(state.d, runtime.uptime + duration("10s"))) : continue()`)
+	span := on(stubs.Exit, `set("d", task.elapsed)`)
+	refuse := func(retry string) policy.Spec {
+		return on(stubs.Enqueue, `runtime.uptime < state.d ? throw("x", `+retry+`) : continue()`)
+	}
+	checkFlows(t, Declared{}, []flowCase{
+		{"a moment", []policy.Spec{open, refuse(`state.d`)}, "the retry time is a time span, and state.d is a moment: policies set it by runtime.uptime"},
+		{"a later moment", []policy.Spec{later, refuse(`state.d + duration("1s")`)}, `state.d + duration("1s") is a moment`},
+		{"time left", []policy.Spec{open, refuse(`state.d - runtime.uptime`)}, ""},
+		{"a time span", []policy.Spec{span, on(stubs.Enqueue, `queue.length > 9 ? throw("x", state.d) : continue()`)}, ""},
+	})
+}

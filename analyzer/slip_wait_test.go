@@ -12,8 +12,14 @@ import (
 // checkSlip verifies a policy and compares its only warning with a part of it; "" is none.
 func checkSlip(t *testing.T, trigger policy.Trigger, expr, want string) {
 	t.Helper()
-	s := policy.Spec{Name: "p", On: trigger, Expr: expr}
-	p, err := s.Parse(declared, nil)
+	checkSpec(t, declared, policy.Spec{On: trigger, Expr: expr}, want)
+}
+
+// checkSpec checks the warnings about one policy; of want "" there is none.
+func checkSpec(t *testing.T, states map[string]policy.State, s policy.Spec, want string) {
+	t.Helper()
+	s.Name = "p"
+	p, err := s.Parse(states, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,10 +29,10 @@ func checkSlip(t *testing.T, trigger policy.Trigger, expr, want string) {
 	}
 	var got []string
 	for _, w := range v.Warnings() {
-		got = append(got, w.Reason)
+		got = append(got, w.Reason+"; "+w.Hint)
 	}
 	if all := strings.Join(got, "\n"); (want == "") != (all == "") || !strings.Contains(all, want) {
-		t.Errorf("%s\n got %q\nwant %q", expr, got, want)
+		t.Errorf("%s\n got %q\nwant %q", s.Expr, got, want)
 	}
 }
 

@@ -41,13 +41,15 @@ func remarks(all []Remark) (texts []string) {
 	return texts
 }
 
-var declared = func() map[string]policy.State {
+var declared = statesOf(map[string]any{"n": 0, "f": 0.0, "d": time.Duration(0), "limit": 5, "bucket": policy.Bucket{Rate: 1, Burst: 5}, "k": policy.Keyed{First: 3, Keys: 5}})
+
+func statesOf(first map[string]any) map[string]policy.State {
 	states := map[string]policy.State{}
-	for name, v := range map[string]any{"n": 0, "f": 0.0, "d": time.Duration(0), "limit": 5, "bucket": policy.Bucket{Rate: 1, Burst: 5}, "k": policy.Keyed{First: 3, Keys: 5}} {
+	for name, v := range first {
 		states[name], _ = policy.StateOf(v)
 	}
 	return states
-}()
+}
 
 func TestTogether(t *testing.T) {
 	spec := func(on stubs.Event, expr string) policy.Spec { return policy.Spec{On: policy.On(on), Expr: expr} }

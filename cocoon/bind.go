@@ -7,6 +7,7 @@ import (
 	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/internal/states"
 	"github.com/cocoon-go/cocoon/isolate"
+	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -14,7 +15,7 @@ import (
 func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 	p := v.verified.Program()
 	b := &bound{version: v, loop: l, eval: eval, perTask: p.ForEach()&^stubs.Enqueue != 0, asking: p.AsksRunning(), mild: len(p.Reasons) == 0,
-		states: states.NewUse(p, v.states)}
+		states: states.NewUse(p, v.states, notify.Now())}
 	b.inForce.Store(uint32(v.mode()))
 	for _, r := range p.Reads {
 		switch {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cocoon-go/cocoon/internal/states"
+	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/policy/document"
 )
@@ -193,7 +194,7 @@ func (c *change) commit() *loadedDocument {
 	rt.betweenSteps(func() {
 		for name, s := range c.is.states {
 			if was, again := c.was.states[name]; again && s.SameKind(was) {
-				c.scope.states[name].Redeclare(s, was)
+				c.scope.states[name].Redeclare(s, was, notify.Now())
 			}
 		}
 	})

@@ -32,7 +32,7 @@ type trend struct {
 func (v *variable) trend(r ir.Read) *trend {
 	t := v.trends[r.String()]
 	if t == nil {
-		t = &trend{main: ir.NewTrend(r, v.Type)}
+		t = &trend{main: ir.NewTrend(r, v.Type, 0, v.First)} // the policies come into force at 0s
 		v.trends[r.String()] = t
 	}
 	return t
@@ -131,7 +131,7 @@ func (v *variable) give(name string, value any, now int64) error {
 		}
 		v.put(key, word, false, now)
 		for _, t := range v.trends {
-			t.main.Restart()
+			t.main.Restart(now, word)
 		}
 		return nil
 	})

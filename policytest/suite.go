@@ -1,7 +1,9 @@
 package policytest
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -60,6 +62,9 @@ func newSuite(store *isolate.Store, tests *document.Tests, file string) (*suite,
 	for _, name := range tests.Documents {
 		path := documentPath(file, name)
 		doc, err := read(path, func(f *os.File) (*document.Document, error) { return document.Read(f) })
+		if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
+			return nil, fmt.Errorf("%s: documents: %w", file, err)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -86,3 +86,29 @@ tests: [{name: t, events: [{at: 0s, on: enqueue, given: {arriving.labels: {user:
 		t.Errorf("it says %s", said)
 	}
 }
+
+// The window of a rate begins with the test, in which the policies are in force from 0s on.
+func TestRatesBeginWithTheTest(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"p.yaml": `version: 1
+states: {failures: 0}
+policies:
+  - {name: count, event: failure, expr: 'add("failures", 1)'}
+  - {name: breaker, on: enqueue, expr: 'rate("failures", duration("1m")) * 60 >= 5 ? throw("failing") : continue()'}
+`, "p_test.yaml": `version: 1
+documents: [p.yaml]
+tests:
+  - name: five failures within a minute open the breaker, and one does not
+    events:
+      - {at: 10m, event: failure}
+      - {at: 10m, on: enqueue, expect: continue()}
+      - {at: 10m, event: failure, times: 5}
+      - {at: 10m, on: enqueue, expect: throw("failing")}
+      - {at: 12m, on: enqueue, expect: continue()}
+`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	Run(t, filepath.Join(dir, "p_test.yaml"))
+}

@@ -215,7 +215,7 @@ func TestPolicyTestCommand(t *testing.T) {
 		{args: []string{"-coverage", "0", good}, code: 2, err: []string{"want a share above 0 and up to 100"}},
 		{args: []string{"-run", "(", good}, code: 2, err: []string{"missing closing )"}},
 		{args: []string{"-run", "short", good}, code: 2, err: []string{"no test has a name that matches -run short, so none ran"}},
-		{args: []string{lost}, code: 2, err: []string{"none.yaml: no such file"}},
+		{args: []string{lost}, code: 2, err: []string{lost + ": documents: open ", "none.yaml: no such file"}},
 		{args: []string{good}, out: []string{"ok    " + good + ": 1 of 1 tests passed; 1 of 2 branches reached, 50.0 %\n"}},
 		{args: []string{"-v", good}, out: []string{good + ":4:5: long: passed\n", `p.yaml:5:47: policy "shed": never reached: continue()`}},
 		{args: []string{"-coverage", "80%", good}, code: 1, out: []string{"FAIL  " + good, "and 80 % wanted\n", `p.yaml:5:47: policy "shed": never reached: continue()`}},

@@ -65,7 +65,7 @@ func bracketed(p *ir.Program) (all []string) {
 func inBrackets(p *ir.Program, n *ir.Node) string {
 	text := p.Text[n.Pos:n.End]
 	switch {
-	case n.B == nil || n.A.End > n.B.Pos || n.B.End > n.End: // of a list, or not in the text at all
+	case n.A == nil || n.B == nil || n.A.End > n.B.Pos || n.B.End > n.End: // of a list, or not in the text at all
 	case n.Op == ir.OpAnd && n.Pos == n.A.Pos && n.End == n.B.End:
 		return "(" + text + ")"
 	case n.Op == ir.OpOr:

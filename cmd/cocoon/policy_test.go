@@ -20,6 +20,7 @@ policies:
   - {name: all, on: exit, expr: 'call("F")'}
 `)
 	mixed := file("mixed.yaml", "version: 1\npolicies: [{name: p, on: enqueue, expr: 'arriving.priority in [1, 2] or loop.busy > 9 or queue.length  > 9 and arriving.priority < 0 ? throw(\"x\") : continue()'}]\n")
+	listed := file("listed.yaml", "version: 1\npolicies: [{name: p, on: enqueue, expr: 'queue.length > 9 or any(1..3, # == arriving.priority) and loop.busy > 1 ? throw(\"x\") : continue()'}]\n")
 	one := file("one.yaml", "version: 1\nlimits:\n  - {func: regex.match, limit: 1s}\n")
 	two := file("two.yaml", "version: 1\nlimits:\n  - {func: regex.match, limit: 2s}\n")
 	idle := file("idle.yaml", "version: 1\ntenants: {label: tenant, shares: {gold: 3}}\ntasks: {a: atomic}\n"+
@@ -39,6 +40,8 @@ policies:
 			"  match      loops bulk; tasks GET /*, POST /*; except GET /health; kinds safe\n  zone       Europe/Berlin\n",
 			": all\n  evaluated  on exit\n  mode       enforce\n  match      everything\n  cost "}},
 		{[]string{"explain", mixed}, 0, []string{"\n  means      arriving.priority in [1, 2] or loop.busy > 9 or (queue.length > 9 and arriving.priority < 0)\n  cost "}},
+		{[]string{"explain", listed}, 0, []string{"\n  means      queue.length > 9 or (any(1..3, # == arriving.priority) and loop.busy > 1)\n"}},
+		{[]string{"explain", file("quantifier.yaml", "version: 1\npolicies: [{name: p, on: enqueue, expr: 'queue.length > 9 or any(1..3, # == arriving.priority) ? throw(\"x\") : continue()'}]\n")}, 0, []string{"  evaluated  on enqueue\n"}},
 		{[]string{"explain", taken}, 0, []string{"\n  effects    take(\"requests\")\n  bucket     requests: 1.5 tokens a second, 90 a minute, at most 20\n"}},
 		{[]string{"check", one, two}, 1, []string{two + `:3:5: error: limit of "regex.match": it is declared already, by ` + one + ":3:5\n"}},
 	} {

@@ -20,14 +20,17 @@ type Trend struct {
 	course course
 }
 
-// NewTrend returns the trend for the read r of a state of the type.
-func NewTrend(r Read, of stubs.Type) Trend {
-	return Trend{of: of, mean: r.Stub == stubs.StateAverage, window: int64(r.Window)}
+// NewTrend returns the trend for the read r of a state of the type, which has the given word now.
+func NewTrend(r Read, of stubs.Type, now int64, word uint64) Trend {
+	t := Trend{of: of, mean: r.Stub == stubs.StateAverage, window: int64(r.Window), now: now}
+	t.Restart(now, word)
+	return t
 }
 
-// Restart forgets the history.
-func (t *Trend) Restart() {
-	t.growth = growth{}
+// Restart forgets the history. It begins anew with a word of the state.
+func (t *Trend) Restart(now int64, word uint64) {
+	t.now = max(t.now, now)
+	t.growth = growth{begin: t.now, first: word, step: t.now / (t.window / steps)}
 	t.course = course{}
 }
 
@@ -83,7 +86,6 @@ const steps = 64
 // growth remembers the words that a state had at the beginnings of the last steps. A state is
 // constant between two writes, so updating growth at writes and reads is enough.
 type growth struct {
-	began bool
 	begin int64  // when
 	first uint64 // the word then
 	step  int64  // the step that was reached
@@ -96,10 +98,6 @@ func slot(step int64) uint64 { return uint64(step) % (steps + 1) }
 // advance moves to now; until now the state had the given word.
 func (g *growth) advance(now int64, word uint64, length int64) {
 	step := now / length
-	if !g.began {
-		*g = growth{began: true, begin: now, first: word, step: step}
-		return
-	}
 	for i := max(g.step+1, step-steps); i <= step; i++ {
 		g.at[slot(i)] = word
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-func rateOf(of stubs.Type, window time.Duration) *Trend {
-	t := NewTrend(Read{Stub: stubs.StateRate, Window: window}, of)
+func rateOf(of stubs.Type, window, begin time.Duration, first uint64) *Trend {
+	t := NewTrend(Read{Stub: stubs.StateRate, Window: window}, of, int64(begin), first)
 	return &t
 }
 
 func averageOf(of stubs.Type, window time.Duration) *Trend {
-	t := NewTrend(Read{Stub: stubs.StateAverage, Window: window}, of)
+	t := NewTrend(Read{Stub: stubs.StateAverage, Window: window}, of, 0, 0)
 	return &t
 }
 
@@ -28,14 +28,13 @@ func (t *Trend) read(now time.Duration, word uint64) float64 {
 func TestRate(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const window = 10 * time.Second
-	r := rateOf(stubs.Int, window)
 	type write struct {
 		at time.Duration
 		n  int64
 	}
 	begin := 100 * time.Second
 	now, n, all := begin, int64(1000), []write{{begin, 1000}}
-	r.Value(int64(now), uint64(n))
+	r := rateOf(stubs.Int, window, begin, uint64(n))
 	for range 20_000 {
 		now += time.Duration(random.ExpFloat64() * float64(20*time.Millisecond))
 		if random.IntN(500) == 0 {
@@ -86,8 +85,7 @@ func TestRateOfTypesAndExtremes(t *testing.T) {
 	} {
 		from, _, _ := stubs.Word(c.from)
 		to, _, _ := stubs.Word(c.to)
-		r := rateOf(c.of, window)
-		r.Value(0, from)
+		r := rateOf(c.of, window, 0, from)
 		r.Wrote(int64(time.Second), from, to)
 		got := r.read(window, to)
 		if got != c.perSecond {
@@ -99,10 +97,28 @@ func TestRateOfTypesAndExtremes(t *testing.T) {
 	}
 }
 
+// A rate begins when its policies come into force, and not with the first change of the state: one
+// failure after an hour is one in the window.
+func TestRateBegins(t *testing.T) {
+	const window = time.Minute
+	r := rateOf(stubs.Int, window, time.Hour, 7)
+	r.Wrote(int64(2*time.Hour), 7, 8)
+	if got := r.read(2*time.Hour, 8) * window.Seconds(); math.Abs(got-1) > 1.0/steps {
+		t.Errorf("%v in the window after one change", got)
+	}
+	r.Restart(int64(2*time.Hour), 5)
+	r.Wrote(int64(2*time.Hour+window/2), 5, 6)
+	if got := r.read(2*time.Hour+window/2, 6) * window.Seconds(); got != 2 {
+		t.Errorf("%v in the window, of which half has passed", got)
+	}
+	if got := r.read(2*time.Hour+3*window, 6); got != 0 {
+		t.Errorf("%v after the window", got)
+	}
+}
+
 // A clock that goes back stands still, and one that leaps forward leaves nothing of the past.
 func TestTrendClocks(t *testing.T) {
-	r := rateOf(stubs.Int, time.Minute)
-	r.Value(int64(time.Hour), 0)
+	r := rateOf(stubs.Int, time.Minute, time.Hour, 0)
 	r.Wrote(int64(time.Hour+time.Second), 0, 60)
 	r.Wrote(int64(time.Minute), 60, 90)
 	r.Wrote(math.MinInt64, 90, 120)
@@ -157,7 +173,7 @@ func TestAverage(t *testing.T) {
 	if got := a.read(window, 0); math.IsNaN(got) || math.IsInf(got, 0) {
 		t.Errorf("of extremes: %v", got)
 	}
-	a.Restart()
+	a.Restart(int64(window), word(4))
 	if got := a.read(window, word(4)); got != 4 {
 		t.Errorf("begun anew: %v", got)
 	}
@@ -175,7 +191,7 @@ func TestAverageOfDurations(t *testing.T) {
 	}
 	least := int64(math.MinInt64)
 	for want, word := range map[int64]uint64{math.MaxInt64: math.MaxInt64, least: uint64(least)} {
-		a.Restart()
+		a.Restart(0, word)
 		if a.Wrote(0, 0, word); int64(a.Value(0, 0)) != want {
 			t.Errorf("of %d: %d", want, int64(a.Value(0, 0)))
 		}

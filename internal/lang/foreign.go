@@ -21,6 +21,7 @@ const (
 	likeRequest      = "write task.name, or arriving.name on enqueue, which is the route or the method that is called; the rest of a request is in labels, see Options.Context of the middleware"
 	likeLength       = "write queue.length, or count(task.stack, true)"
 	likeRounding     = "write int(x), which drops the fraction"
+	likeDelay        = `a policy holds no task back; throw("reason", duration("1s")) tells the caller when to come back, and rank(x) or background() let other tasks start first`
 )
 
 // instead has hints for functions of other languages.
@@ -37,6 +38,8 @@ var instead = map[string]string{
 	"abort": likeVerdictThrow, "block": likeVerdictThrow, "fail": likeVerdictThrow, "error": likeVerdictThrow, "violation": likeVerdictThrow,
 	"allow": likeContinue, "accept": likeContinue, "permit": likeContinue, "pass": likeContinue, "admit": likeContinue, "return": likeContinue,
 	"preempt": "write switch()", "yield": "write switch()", "suspend": "write switch()", "pause": "write switch()", "demote": "write background()",
+	"delay": likeDelay, "hold": likeDelay, "wait": likeDelay, "sleep": likeDelay, "defer": likeDelay, "postpone": likeDelay, "throttle": likeDelay, "slow": likeDelay,
+	"queue": likeDelay, "enqueue": likeDelay, "retry": likeDelay, "later": likeDelay,
 	"log": `write call("F") with a function registered as safe`, "print": `write call("F") with a function registered as safe`,
 	"if":       "write if x { ... } else { ... }, or x ? a : b",
 	"re_match": likePattern, "regex": likePattern, "glob": likePattern, "hasPrefix": likePattern, "hasSuffix": likePattern,

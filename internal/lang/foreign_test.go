@@ -37,7 +37,7 @@ func TestForeignWords(t *testing.T) {
 		{`task.priority.clamp(1, 2) > 1 ? switch() : continue()`, "write clamp(task.priority, ...)", `clamp(task.priority, 1, 2) > 1 ? switch() : continue()`},
 		{`task.running.seconds() > 1 ? switch() : continue()`, `divide by a unit, as in x / duration("1s")`, `task.running / duration("1s") > 1 ? switch() : continue()`},
 		{`timestamp("2026-01-01T00:00:00Z") > 1 ? switch() : continue()`, "write clock.hour", ""},
-		{`"user" in task.labels ? switch() : continue()`, `write task.labels["name"]`, ""},
+		{`"user" in task.labels ? switch() : continue()`, `write task.labels["user"] != ""`, ""},
 	} {
 		var e *ir.Error
 		if _, err := Parse(c.text, testEnv); !errors.As(err, &e) || !strings.Contains(e.Hint, c.hint) {

@@ -16,8 +16,14 @@ import (
 func (l *lowerer) key(at ast.Node, name string, parts []ast.Node) *ir.KeyOf {
 	by := l.env.Tables[name].By
 	if want := by.Parts(); want != len(parts) && (want != 0 || len(parts) > ir.MaxKeyParts) {
-		l.refuse(at, fmt.Sprintf("its keys are by %v, as in state.%s[%s]", by, name, strings.Join(by.Example(), "][")),
-			"the key of the state %s has %s here", name, map[bool]string{true: "1 part", false: fmt.Sprint(len(parts), " parts")}[len(parts) == 1])
+		hint := fmt.Sprintf("its keys are by %v, as in state.%s[%s]", by, name, strings.Join(by.Example(), "]["))
+		switch {
+		case len(parts) > ir.MaxKeyParts:
+			hint += fmt.Sprintf("; a key has at most %d parts", ir.MaxKeyParts)
+		case want == 1:
+			hint += "; declare it with by: [name, name], or [name, int], for a value of each pair"
+		}
+		l.refuse(at, hint, "the key of the state %s has %s here", name, map[bool]string{true: "1 part", false: fmt.Sprint(len(parts), " parts")}[len(parts) == 1])
 	}
 	var k ir.KeyOf
 	for i, n := range parts {

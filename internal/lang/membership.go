@@ -35,12 +35,30 @@ func (l *lowerer) in(n *ast.BinaryNode) value {
 			return value{node: l.inPattern(n, text, x, len(l.prog.Reads) > reads)}
 		}
 	case *ast.MemberNode:
+		l.refuseLabels(n, right)
 		if src, t := l.list(right); src != nil && t == stubs.Name {
 			return l.shared(n, l.name(n.Left, x), func(x value) value { return value{node: l.inStub(n, right, *src, x)} })
 		}
 	}
 	l.refuse(n.Right, `write x in ["a", "b"], x in 1..9 or "name" in task.stack`, "%s is no list", l.excerpt(n.Right))
 	return value{}
+}
+
+// refuseLabels refuses "x" in task.labels, and "x" in task.sections.
+func (l *lowerer) refuseLabels(n *ast.BinaryNode, right *ast.MemberNode) {
+	group, isGroup := right.Node.(*ast.IdentifierNode)
+	field, isField := right.Property.(*ast.StringNode)
+	text, isText := n.Left.(*ast.StringNode)
+	if !isGroup || !isField || !isText {
+		return
+	}
+	switch s, ok := stubs.Lookup(group.Value + "." + field.Value); {
+	case !ok:
+	case s.ID == stubs.TaskLabels, s.ID == stubs.ArrivingLabels:
+		l.refuse(n, fmt.Sprintf(`write %s[%q] != ""; a label that is not set is ""`, s.Path, text.Value), "%s is no list", s.Path)
+	case s.ID == stubs.TaskSections:
+		l.refuse(n, fmt.Sprintf("write %q in task.stack", text.Value), "%s is no list", s.Path)
+	}
 }
 
 // inRange lowers x in lo..hi to comparisons with the bounds, so the length of the range does not

@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/expr-lang/expr/ast"
@@ -81,12 +83,37 @@ func (l *lowerer) mismatch(n, an ast.Node, a value, bn ast.Node, b value) {
 	if h := unitHint(b, l.excerpt(bn), a.node.Type); h != "" {
 		hint = h
 	}
+	if number := cmp.Or(l.asNumber(an, a, b.node.Type), l.asNumber(bn, b, a.node.Type)); number != "" {
+		bin, ok := n.(*ast.BinaryNode)
+		if hint == "" || !ok || bin.Operator != "==" && bin.Operator != "!=" {
+			hint = "write " + number
+		} else {
+			hint += "; or " + number
+		}
+	}
 	for _, pair := range [][2]value{{a, b}, {b, a}} {
 		if of, unit := pair[0], pair[1]; hint == "" && l.ofState(of) {
 			hint = declareUnit(of.node.Type, unit.node.Type)
 		}
 	}
 	l.refuse(n, hint, "%s is %s and %s is %s", l.excerpt(an), describe(a), l.excerpt(bn), describe(b))
+}
+
+// asNumber suggests how to read the label v as a value of type t. It is empty if v is no label.
+func (l *lowerer) asNumber(n ast.Node, v value, t stubs.Type) string {
+	key, ok := l.nameRead(v)
+	if !ok || key.id != stubs.TaskLabels && key.id != stubs.ArrivingLabels {
+		return ""
+	}
+	switch t {
+	case stubs.Int:
+		return fmt.Sprintf("int(%s)", l.excerpt(n))
+	case stubs.Float:
+		return fmt.Sprintf("float(%s)", l.excerpt(n))
+	case stubs.Duration:
+		return fmt.Sprintf(`int(%s) * duration("1ms")`, l.excerpt(n))
+	}
+	return ""
 }
 
 // ofState reports whether v is the value of a state.
@@ -117,7 +144,11 @@ func (l *lowerer) comparison(n *ast.BinaryNode, op ir.Op, a, b value) value {
 	case t == stubs.NameList:
 		l.refuse(n, `write "name" in task.stack`, "lists cannot be compared")
 	case t == stubs.Name && op != ir.OpEq && op != ir.OpNe:
-		l.refuse(n, "compare names with ==, != and in", "names have no order")
+		hint := "compare names with ==, != and in"
+		if number := cmp.Or(l.asNumber(n.Left, a, stubs.Int), l.asNumber(n.Right, b, stubs.Int)); number != "" {
+			hint += "; " + number + " is the number in a label"
+		}
+		l.refuse(n, hint, "names have no order")
 	case t == stubs.Bool && op != ir.OpEq && op != ir.OpNe:
 		l.refuse(n, "compare bools with == and !=", "bools have no order")
 	}

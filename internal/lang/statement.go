@@ -88,7 +88,11 @@ func (l *lowerer) condition(n *ast.ConditionalNode) *ir.Node {
 func (l *lowerer) boolean(n ast.Node, what string) *ir.Node {
 	v := l.value(n)
 	if v.node.Type != stubs.Bool {
-		l.refuse(n, "compare it, as in x > y", "%s must be a bool, and %s is %s", what, l.excerpt(n), describe(v))
+		hint := "compare it, as in x > y"
+		if v.node.Type == stubs.Name {
+			hint = "write " + l.excerpt(n) + ` != ""`
+		}
+		l.refuse(n, hint, "%s must be a bool, and %s is %s", what, l.excerpt(n), describe(v))
 	}
 	return v.node
 }

@@ -115,8 +115,8 @@ func unitHint(v value, text string, t stubs.Type) string {
 		return fmt.Sprintf("write duration(%q)", text+"ms")
 	case plain && t == stubs.Bytes:
 		return fmt.Sprintf("write bytes(%q)", text+likelySize(text))
-	case plain && t == stubs.Name:
-		return fmt.Sprintf("write %q", text)
+	case (plain || v.node.Type == stubs.Bool && v.constant()) && t == stubs.Name:
+		return fmt.Sprintf("write %q", fmt.Sprint(stubs.Value(v.node.Imm, v.node.Type)))
 	case v.constText && t == stubs.Duration:
 		return fmt.Sprintf("write duration(%s)", text)
 	case v.constText && t == stubs.Bytes:

@@ -67,10 +67,10 @@ func (v *Var) put(key, word uint64, observing bool, now int64) {
 
 // Redeclare changes the state to another declaration of the same kind. Called with the lock of
 // registrations held, between steps.
-func (v *Var) Redeclare(s, was policy.State) {
+func (v *Var) Redeclare(s, was policy.State, now int64) {
 	switch begins := s.Begins(was); {
 	case v.table == nil && begins:
-		v.restart(s.First)
+		v.restart(s.First, now)
 	case v.table == nil:
 	case begins:
 		v.table.evicted += v.table.words.Evicted()

@@ -13,9 +13,9 @@ type trendRead struct {
 	offset int
 }
 
-// trend returns the trend that r reads of v, for one more user. Called with the lock of
-// registrations held.
-func (v *Var) trend(r ir.Read) *trend {
+// trend returns the trend that r reads of v, for one more user. A new trend begins now. Called with
+// the lock of registrations held.
+func (v *Var) trend(r ir.Read, now int64) *trend {
 	var all []*trend
 	if has := v.trends.Load(); has != nil {
 		all = *has
@@ -26,7 +26,7 @@ func (v *Var) trend(r ir.Read) *trend {
 			return t
 		}
 	}
-	t := &trend{of: r, users: 1, main: ir.NewTrend(r, v.Type)}
+	t := &trend{of: r, users: 1, main: ir.NewTrend(r, v.Type, now, v.word.Load())}
 	t.shadow = t.main // there may be a shadow already
 	more := append(slices.Clone(all), t)
 	v.trends.Store(&more)
@@ -63,12 +63,12 @@ func (t *trend) value(v *Var, observing bool, now int64) uint64 {
 
 // restart gives the state a first value anew, and forgets its past and what observing policies have
 // written. Called between two steps.
-func (v *Var) restart(word uint64) {
+func (v *Var) restart(word uint64, now int64) {
 	v.word.Store(word)
 	v.shadowed.Store(false)
 	if trends := v.trends.Load(); trends != nil {
 		for _, t := range *trends {
-			t.main.Restart()
+			t.main.Restart(now, word)
 		}
 	}
 }

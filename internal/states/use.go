@@ -62,9 +62,9 @@ type varSite struct {
 	at int // in vars
 }
 
-// NewUse returns the program's reads and writes on one loop. all holds all states in the
-// program.
-func NewUse(p *ir.Program, all map[string]*Var) Use {
+// NewUse returns the program's reads and writes on one loop. all holds all states in the program.
+// The policy comes into force now.
+func NewUse(p *ir.Program, all map[string]*Var, now int64) Use {
 	s := Use{sites: make([]varSite, len(p.Sites)), direct: make([]*Var, len(p.Sites)), plain: true}
 	here := map[string]*Var{}
 	on := func(name string) (v *Var, shared bool) {
@@ -81,7 +81,7 @@ func NewUse(p *ir.Program, all map[string]*Var) Use {
 	for _, r := range p.Reads {
 		if r.OfState() {
 			v, shared := on(r.Key)
-			s.addRead(v, r, shared)
+			s.addRead(v, r, shared, now)
 		}
 	}
 	for i, site := range p.Sites {
@@ -96,11 +96,11 @@ func NewUse(p *ir.Program, all map[string]*Var) Use {
 }
 
 // addRead adds a read of v; shared says whether v belongs to all loops.
-func (s *Use) addRead(v *Var, r ir.Read, shared bool) {
+func (s *Use) addRead(v *Var, r ir.Read, shared bool, now int64) {
 	weight := 2 // reading a trend advances it, and reading a key counts as a use of it
 	switch {
 	case r.Stub != stubs.State:
-		s.trends = append(s.trends, trendRead{v.trend(r), v, r.Offset})
+		s.trends = append(s.trends, trendRead{v.trend(r, now), v, r.Offset})
 	case v.table != nil:
 		s.keyed.read(v, r)
 	default:

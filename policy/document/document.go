@@ -136,6 +136,7 @@ var hints = []struct{ message, hint string }{
 	{"did not find expected ',' or '}'", "check that brackets and quotes are closed, and put a text with {, }, ?, : or # between braces in quotes"},
 	{"did not find expected ',' or ']'", "check that brackets and quotes are closed, and put a text with {, }, ?, : or # between brackets in quotes"},
 	{"did not find expected", "check the indentation, and that brackets and quotes are closed"},
+	{"exceeded max depth", "close the brackets and braces, or write blocks of indented lines; no document needs more than ten levels"},
 	{"unexpected end of stream", "close the quotes or brackets that this line opens"},
 }
 

@@ -132,6 +132,7 @@ var refusedDocuments = []struct{ name, text, want string }{
 	{"a choice without quotes", "version: 1\npolicies:\n  - name: p\n    on: start\n    expr: task.name == \"a\" ? switch() : continue()\n",
 		"document:5: to YAML the colon ends a key, because the text has no quotes; put the text in quotes, or write expr: | and begin it in the next line"},
 	{"a choice without quotes, and its end", "version: 1\npolicies:\n  - expr: task.cancelled ? switch() :\n      continue()\n", "document:3: to YAML the colon ends a key"},
+	{"depth", "version: 1\nstates: " + strings.Repeat("[", 10001), "document:2: exceeded max depth of 10000; close the brackets and braces"},
 	{"tab", "version: 1\nstates:\n\ta: 1\n", "document:3: found character that cannot start any token; indent with spaces, not tabs"},
 	{"indentation", "version: 1\ntasks:\n  a: safe\n   b: safe\n", "document:4: mapping values are not allowed in this context; check the indentation"},
 	{"colon", "version: 1\npolicies:\n  - x y: a: c\n", "and put texts with a colon and a space in quotes, or after |"},

@@ -1,0 +1,101 @@
+package analyzer
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// shortWindow is the window under which a growth per second is close to a growth within the window.
+const shortWindow = 5 * time.Second
+
+// countedRates warns of rate("failures", duration("1m")) >= 5 where five failures a minute are
+// meant: a rate is for each second. Its author most likely means a count if a reason names the
+// number and the window, or if a state of failures is compared with a whole number.
+func (a *analysis) countedRates() (all []Warning) {
+	a.p.Root.Any(func(n *ir.Node) bool {
+		x, limit, r, ok := a.rateAbove(n)
+		if !ok {
+			return false
+		}
+		number := math.Float64frombits(limit.Imm)
+		if number < 1 || number != math.Trunc(number) {
+			return false
+		}
+		if len(a.perSecond()) > 0 {
+			return true // which has a warning
+		}
+		whole, or := saysFailed(r.Key) && r.Window >= shortWindow && !strings.ContainsAny(a.text(limit), ".e"), fmt.Sprintf("; or %s.0, if %[1]s each second are meant", shortly(number))
+		for _, reason := range a.p.Reasons {
+			if r.Window > time.Second && saysWithin(reason, number, r.Window) {
+				whole, or = true, ""
+			}
+		}
+		if whole {
+			all = append(all, Warning{a.p.Errorf(n, fmt.Sprintf("write %s * %s >= %s for %[3]s within %v%s",
+				a.text(x), shortly(r.Window.Seconds()), shortly(number), r.Window, or),
+				"%s is about each second, and holds from %s within %v on", a.text(n), shortly(number*r.Window.Seconds()), r.Window)})
+		}
+		return whole
+	})
+	return all
+}
+
+// rateAbove returns the rate of a state and the constant of a comparison that holds while the rate
+// is above the constant.
+func (a *analysis) rateAbove(n *ir.Node) (x, limit *ir.Node, r ir.Read, ok bool) {
+	switch n.Op {
+	case ir.OpGt, ir.OpGe:
+		x, limit = a.named(n.A), n.B
+	case ir.OpLt, ir.OpLe:
+		x, limit = a.named(n.B), n.A
+	default:
+		return nil, nil, r, false
+	}
+	if x == nil || x.Op != ir.OpRead || limit.Op != ir.OpConst || limit.Type != stubs.Float {
+		return nil, nil, r, false
+	}
+	r = a.reads[x.Index]
+	return x, limit, r, r.Stub == stubs.StateRate
+}
+
+// saysWithin reports whether a text names a number, and after it a window: "5 failures in 1m", "5
+// failures in 10 seconds", "more than 5 a minute".
+func saysWithin(text string, number float64, window time.Duration) bool {
+	words := strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '.' })
+	named, before := false, 1.0
+	for _, word := range words {
+		word = strings.ToLower(strings.Trim(word, "."))
+		if d, err := time.ParseDuration(word); err == nil && named && d == window {
+			return true
+		}
+		switch span := spanOf(word); {
+		case span == 0 || !named:
+		case time.Duration(before*float64(span)) == window:
+			return true
+		case span == time.Second && before == 1:
+			return false // it speaks of each second
+		}
+		f, err := strconv.ParseFloat(word, 64)
+		named = named || err == nil && f == number
+		if before = 1; err == nil && f != number {
+			before = f
+		}
+	}
+	return false
+}
+
+// spanOf returns the span that a word names, or 0.
+func spanOf(word string) time.Duration {
+	switch word {
+	case "s", "sec", "secs", "second", "seconds":
+		return time.Second
+	}
+	return spanWords[word]
+}

@@ -1,0 +1,85 @@
+package cocoon
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/cocoon-go/cocoon/analyzer"
+	"github.com/cocoon-go/cocoon/policy"
+	"github.com/cocoon-go/cocoon/policy/document"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// unsuspended returns warnings about policies that switch tasks out or move them to the background,
+// and that can take no slot from a task, because of the kinds of all tasks that have come. Kinds
+// that are registered or declared for other names count, too: such tasks may still come. Called with
+// regMu held.
+func (rt *Runtime) unsuspended() (all []analyzer.Remark) {
+	for _, name := range slices.Sorted(maps.Keys(rt.policies)) {
+		v := rt.policies[name].now
+		does := ""
+		switch p := v.verified.Program(); {
+		case v.spec.Mode == Off:
+		case p.MaySwitch():
+			does = "switch() suspends no task"
+		case p.Demotes():
+			does = "background() takes no slot from a task before its block or its end"
+		}
+		if does == "" {
+			continue
+		}
+		why := ""
+		switch met, preemptible, safe := rt.suspends(v); {
+		case !met:
+		case !preemptible:
+			why = "none of the tasks that have come is preemptible; declare the long ones preemptible"
+		case !safe:
+			why = "none of the tasks that have come is safe, and only safe tasks start while another is suspended; declare the short ones safe"
+		}
+		if why != "" {
+			all = append(all, analyzer.Remark{Part: document.Part{Kind: "policy", Name: name}, Err: errors.New(does + ": " + why)})
+		}
+	}
+	return all
+}
+
+// suspends reports whether the policy has met a task, and whether there are preemptible ones among
+// the tasks that it is about, and safe ones among all. Called with regMu held.
+func (rt *Runtime) suspends(v *version) (met, preemptible, safe bool) {
+	arrives := v.verified.Program().On&stubs.Enqueue != 0 // its match is about the arriving task
+	note := func(k Kind, about bool) {
+		preemptible = preemptible || k&Preemptible != 0 && (about || arrives)
+		safe = safe || k&Safe != 0
+	}
+	about := selects(v.spec.Match)
+	n := &rt.naming
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	n.classes.Range(func(_, value any) bool {
+		if c := value.(*class); c.met.Load() {
+			met = met || about(c.text)
+			note(Kind(c.kind.Load()), about(c.text))
+		}
+		return true
+	})
+	for name, k := range n.registered {
+		note(k, about(name))
+	}
+	for _, d := range n.declared {
+		name, whole := d.pattern.Name()
+		note(d.kind, !whole || about(name))
+	}
+	return met, preemptible, safe
+}
+
+// selects returns whether a match is about the tasks of a name.
+func selects(m policy.Match) func(name string) bool {
+	selector := m.Selector()
+	return func(name string) bool {
+		if selector != nil {
+			return selector.Selects(name)
+		}
+		return len(m.Tasks) == 0 || slices.Contains(m.Tasks, name)
+	}
+}

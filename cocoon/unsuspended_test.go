@@ -1,0 +1,42 @@
+package cocoon
+
+import (
+	"testing"
+)
+
+// A minute after the first task the log says which policies can take no slot from a task, because
+// no task is preemptible, or none is safe.
+func TestPoliciesWithoutAnEffectAreLogged(t *testing.T) {
+	const idle1, idle2 = "policy=turns warnings=\"[switch() suspends no task: none of the tasks that have come is ", "policy=demote warnings=\"[background() takes no slot from a task before its block or its end: none of the tasks that have come is "
+	for _, c := range []struct {
+		document string
+		want     map[string]int
+	}{
+		{"", map[string]int{idle1 + "preemptible": 1, idle2 + "preemptible": 1}},
+		{"tasks: {a: preemptible}", map[string]int{idle1 + "safe": 1, idle2 + "safe": 1}},
+		{"tasks: {a: preemptible, b: safe}", nil},
+		{"tasks: {a: both}", nil},
+		{"tasks: {later: both}", nil},
+		{`tasks: {"l*": both}`, nil},
+	} {
+		var log journal
+		rt := start(t, Config{Slots: 1, Logger: log.logger()})
+		load(t, rt, "policies: [{name: turns, every: 10ms, expr: 'task.slice > duration(\"1s\") ? switch() : continue()'}, {name: demote, every: 10ms, expr: 'task.running > duration(\"1s\") ? background() : continue()'}, "+
+			"{name: of-b, every: 10ms, match: {tasks: [b]}, expr: 'task.slice > duration(\"1s\") ? switch() : continue()'}, {name: arrives, on: enqueue, expr: 'arriving.priority < 0 ? background() : continue()'}]")
+		if c.document != "" {
+			load(t, rt, c.document)
+		}
+		must(t, rt.Run(background, "a", idle))
+		rt.tellUnmet()
+		rt.tellUnmet() // says nothing again
+		rt.log.flush()
+		for _, text := range []string{idle1 + "preemptible", idle1 + "safe", idle2 + "preemptible", idle2 + "safe"} {
+			if n := log.count(text); n != c.want[text] {
+				t.Errorf("%s: %d lines with %s:\n%s", c.document, n, text, &log)
+			}
+		}
+		if log.count("policy=of-b") != 0 || log.count("policy=arrives") != 0 {
+			t.Errorf("%s:\n%s", c.document, &log)
+		}
+	}
+}
