@@ -20,8 +20,8 @@
 // the end of a context, such as [sql.ErrTxDone]; a task that returns one of them ends with the throw.
 // While a throw unwinds the task, its deferred functions may make calls. Calls with a context that
 // cannot end, as returned by [context.WithoutCancel], are possible at any time. A throw that unwinds
-// a transaction loses no
-// connection, because it does not end the context that the driver uses to end the transaction.
+// a transaction loses no connection, because it does not end the context that the driver uses to end
+// the transaction.
 //
 // # Pools
 //

@@ -34,11 +34,6 @@ var releasing = map[string]bool{
 	"close": true, "release": true, "free": true, "rollback": true, "unref": true, "discard": true, "destroy": true, "dispose": true,
 }
 
-// dispensable are functions that release what may be lost without harm.
-var dispensable = map[string]bool{
-	"(*sync.Pool).Put": true, "(*time.Timer).Stop": true, "(*time.Ticker).Stop": true,
-}
-
 // byHandStretches finds the stretches of a function in which it has acquired a resource that it
 // releases or returns behind them on some path, and that no deferred call releases.
 func (r *rewriter) byHandStretches(c *code) {
@@ -124,7 +119,7 @@ func (r *rewriter) makersIn(c *code, stores []store) map[*types.Var][]ast.Node {
 				continue
 			}
 			v, ok := r.info.ObjectOf(id).(*types.Var)
-			if !ok || !c.declares(v) || slices.Contains(all[v], s.node) {
+			if !ok || !c.declares(v) || slices.Contains(all[v], s.node) || r.isDispensable(s) {
 				continue
 			}
 			from := r.first(s.from)

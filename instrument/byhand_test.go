@@ -12,6 +12,7 @@ import (
 const releasingByHand = `package p
 
 import (
+	"reflect"
 	"sync"
 	"time"
 )
@@ -215,6 +216,61 @@ func dispensableOnes(limit time.Duration) {
 	t.Stop()
 }
 
+func evaluated(x any) (v reflect.Value, err error) {
+	v = reflect.ValueOf(x)
+	if v, err = evaluated(v.Elem().Interface()); err != nil { // P
+		return v, err
+	}
+	work() // P
+	return v, nil
+}
+
+func getObject(size int) (any, func(), error) {
+	if size == 0 {
+		return nil, nil, nil
+	}
+	o := objects.Get()
+	if o == nil {
+		return new(object), func() {}, nil
+	}
+	return o, func() { objects.Put(o) }, nil
+}
+
+func dispensableFunction() {
+	o, putBack, err := getObject(1)
+	work() // P
+	putBack()
+	var c, putBackToo, no = getObject(1) // P
+	work() // W
+	putBackToo() // W
+	_, _, _, _ = o, err, c, no
+}
+
+func getConn() (conn, func()) {
+	c, err := open() // P
+	if err != nil {
+		return nil, func() { objects.Put(c) }
+	}
+	return c, func() { c.Close() } // P
+}
+
+func indispensableFunction() {
+	_, closes := getConn() // P
+	work() // W
+	closes() // W
+}
+
+func getFinished() (_ conn, finish func()) {
+	finish = func() { work() } // P
+	return
+}
+
+func unknownFunction() {
+	_, finish := getFinished()
+	work() // W
+	finish() // W
+}
+
 func parameter(c conn) {
 	work() // P
 	c.Close() // P
@@ -228,7 +284,7 @@ func TestReleasedByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	exports := map[string]string{}
-	for _, l := range list(t, "sync", "time") {
+	for _, l := range list(t, "reflect", "sync", "time") {
 		exports[l.ImportPath] = l.Export
 	}
 	r, err := decided(Package{Path: "p", Files: []string{path}, Exports: exports}, Options{})
@@ -245,7 +301,7 @@ func TestReleasedByHand(t *testing.T) {
 			t.Errorf("nothing may be thrown anyway in line %d: %s", i+1, line)
 		}
 	}
-	if link := string(r.result().Files[filepath.Join(filepath.Dir(path), "zz_cocoon.go")]); !strings.Contains(link, `cocoon_byHand("p", "a.go", []int{23, 25, `) {
+	if link := string(r.result().Files[filepath.Join(filepath.Dir(path), "zz_cocoon.go")]); !strings.Contains(link, `cocoon_byHand("p", "a.go", []int{24, 26, `) {
 		t.Errorf("the lines are not registered:\n%s", link)
 	}
 }
