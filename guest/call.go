@@ -149,7 +149,7 @@ func (a *activation) outcome(err error) error {
 	case errors.As(err, &throw):
 		a.spoil(throw)
 	case errors.As(err, &exit):
-		a.in.close(a.Context, fmt.Errorf("the guest exited with code %d", exit.ExitCode()))
+		a.in.close(a.Context, fmt.Errorf("the guest exited with code %d", exit.ExitCode()), a)
 		if exit.ExitCode() == 0 && a.function.results == 0 {
 			return nil
 		}
@@ -179,6 +179,6 @@ func (a *activation) reason(err error) error {
 func (a *activation) spoil(cause error) {
 	a.halted = true
 	if !a.function.reusable {
-		a.in.close(a.Context, &located{a.function.name + " was stopped half-way", cause})
+		a.in.close(a.Context, &located{a.function.name + " was stopped half-way", cause}, a)
 	}
 }

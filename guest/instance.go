@@ -109,7 +109,7 @@ func (in *Instance) runUntil(ctx context.Context, end <-chan time.Time, used <-c
 // last thread frees the instance when it ends. Inside a call of the instance itself, Shutdown does
 // not wait.
 func (in *Instance) Shutdown(ctx context.Context) error {
-	in.close(ctx, ErrShutdown)
+	in.close(ctx, ErrShutdown, nil)
 	if a := activationOf(ctx); a != nil && a.inside(in) {
 		return nil
 	}
@@ -123,8 +123,9 @@ func (in *Instance) Shutdown(ctx context.Context) error {
 	})
 }
 
-// close closes the instance for that reason.
-func (in *Instance) close(ctx context.Context, cause error) {
+// close closes the instance for that reason. by is the call that ended half-way, if one did: it
+// ends with its own error.
+func (in *Instance) close(ctx context.Context, cause error, by *activation) {
 	in.mu.Lock()
 	in.alert.Store(true) // before a thread that waits for closing looks
 	if in.cause == nil {
@@ -133,7 +134,9 @@ func (in *Instance) close(ctx context.Context, cause error) {
 	}
 	live := make([]*activation, 0, len(in.live))
 	for a := range in.live {
-		live = append(live, a)
+		if a != by {
+			live = append(live, a)
+		}
 	}
 	in.turns.paused = false
 	in.turns.grant().wake()

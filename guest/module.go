@@ -118,7 +118,7 @@ func (m *Module) Close(ctx context.Context) error {
 	all := slices.Collect(maps.Keys(m.instances))
 	m.mu.Unlock()
 	for _, in := range all {
-		in.close(ctx, ErrShutdown)
+		in.close(ctx, ErrShutdown, nil)
 	}
 	for _, in := range all {
 		if err := in.Shutdown(ctx); err != nil {
@@ -194,7 +194,7 @@ func (m *Module) Instantiate(ctx context.Context, config wazero.ModuleConfig) (*
 		return in.start(ctx, config.WithStartFunctions().WithNanosleep(in.nanosleep))
 	})
 	if err != nil {
-		in.close(ctx, err)
+		in.close(ctx, err, nil)
 		return nil, locate(m.config.Name, err)
 	}
 	if m.config.Deterministic {
