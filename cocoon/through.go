@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/safepoint"
 )
@@ -156,7 +157,12 @@ func (s *strand) logLate(p *throwRequest, now int64) {
 	if late >= lateAfter {
 		p.late.CompareAndSwap(inTime, askWhy)
 	}
-	if late < lateAfter+silentFor || !p.late.CompareAndSwap(askWhy, saidWhy) {
+	silent := silentFor
+	switch s.status() {
+	case goroutine.Runnable, goroutine.Ready: // it may lack a processor, and respond when it gets one
+		silent *= 4
+	}
+	if late < lateAfter+silent || !p.late.CompareAndSwap(askWhy, saidWhy) {
 		return
 	}
 	s.loop.rt.log.expect(slog.LevelWarn, func() {

@@ -187,7 +187,7 @@ func TestNoSuspensionUnderTheLockOfADeferredCall(t *testing.T) {
 // The log says once what keeps a throw that is much too late.
 func TestWhatKeepsAThrowIsLogged(t *testing.T) {
 	noteDeferred()
-	shorter(t, &lateAfter, &silentFor)
+	shorter(t, &lateAfter)
 	for _, c := range []struct {
 		name string
 		hold func(func())
@@ -196,7 +196,7 @@ func TestWhatKeepsAThrowIsLogged(t *testing.T) {
 		{"a lock", locked, []string{"by=\"a lock\"", "lock=guard", "cocoon.locked", "masked_test.go:"}},
 		{"a deferred lock", lockedDeferred, []string{"by=\"a lock that a deferred call releases\"", "lock=deferredGuard", "cocoon.lockedDeferred", "through_test.go:"}},
 		{"no poll", func(spin func()) {
-			for begin := time.Now(); time.Since(begin) < lateAfter+4*silentFor; {
+			for begin := time.Now(); time.Since(begin) < lateAfter+8*silentFor; {
 			}
 		}, []string{"by=\"no safe point\"", "stack="}},
 	} {
