@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -99,11 +100,12 @@ func TestThrowWithBodyUnread(t *testing.T) {
 // late is the connection of a client whose last bytes arrive just as a throw cuts it off.
 type late struct {
 	*httptest.ResponseRecorder
-	throw func()
-	cut   chan struct{}
+	throw   func()
+	cut     chan struct{}
+	cutOnce func() // closes cut
 }
 
-func (l late) SetReadDeadline(time.Time) error { close(l.cut); return nil }
+func (l late) SetReadDeadline(time.Time) error { l.cutOnce(); return nil }
 func (l late) Close() error                    { return nil }
 func (l late) Read(p []byte) (int, error) {
 	l.throw()
@@ -125,7 +127,8 @@ func TestCutOffConnectionEnds(t *testing.T) {
 		},
 	} {
 		var task *cocoon.Task
-		l := late{httptest.NewRecorder(), func() { task.Cancel() }, make(chan struct{})}
+		cut := make(chan struct{})
+		l := late{httptest.NewRecorder(), func() { task.Cancel() }, cut, sync.OnceFunc(func() { close(cut) })}
 		r := httptest.NewRequest("POST", "/", l)
 		Middleware(loop, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			task = cocoon.TaskOf(r.Context())

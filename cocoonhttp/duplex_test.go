@@ -2,14 +2,17 @@ package cocoonhttp
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
@@ -102,4 +105,51 @@ func TestDuplexAnswerFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestDuplexCut checks that a throw ends the connection, although a goroutine that the handler
+// leaves behind waits for more of the request's body. The client sends no more of it before the
+// response has ended, and must not wait for the server while the server waits for the client.
+func TestDuplexCut(t *testing.T) {
+	for _, begun := range []bool{true, false} {
+		for _, header := range []string{"", "Expect: 100-continue\r\n"} {
+			t.Run(fmt.Sprintf("begun %t %.6s", begun, header), func(t *testing.T) {
+				rt := tasktest.Start(t, cocoon.Config{})
+				s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) { leavesAReader(w, r, begun) })
+				for range 20 {
+					c, r := dial(t, s)
+					c.SetDeadline(time.Now().Add(5 * time.Second))
+					send(t, c, "POST / HTTP/1.1\r\nHost: a\r\n"+header+"Content-Length: 10\r\n\r\nhello")
+					resp, err := http.ReadResponse(r, nil)
+					for err == nil && resp.StatusCode == http.StatusContinue {
+						resp, err = http.ReadResponse(r, nil)
+					}
+					tasktest.Must(t, err)
+					if body, err := io.ReadAll(resp.Body); (err == nil) == begun || !begun && resp.StatusCode != 503 {
+						t.Fatalf("%s %q, and then %v", resp.Status, body, err)
+					}
+					if _, err := r.ReadByte(); errors.Is(err, os.ErrDeadlineExceeded) {
+						t.Fatal("the connection does not end")
+					}
+				}
+			})
+		}
+	}
+}
+
+// leavesAReader is a handler with a goroutine that waits for more of the body when a throw comes.
+func leavesAReader(w http.ResponseWriter, r *http.Request, begins bool) {
+	http.NewResponseController(w).EnableFullDuplex()
+	half := make(chan bool)
+	go func() {
+		io.ReadFull(r.Body, make([]byte, 5))
+		close(half)
+		io.ReadAll(r.Body)
+	}()
+	if <-half; begins {
+		io.WriteString(w, "begun")
+		http.NewResponseController(w).Flush()
+	}
+	time.Sleep(5 * time.Millisecond) // until the goroutine waits
+	throwInto(r.Context())
 }

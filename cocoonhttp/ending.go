@@ -59,12 +59,23 @@ func (a *answer) mistaken() bool {
 // response is incomplete. No surrounding middleware can turn it into a complete one: middleware
 // that recovers the panic finds that its writes fail.
 func (a *answer) abort() {
-	a.control().SetReadDeadline(longAgo) // or the server would wait for the rest of the body first
+	a.leaveBody()
 	a.control().SetWriteDeadline(longAgo)
 	if a.endsWithConnection() {
 		a.reset()
 	}
 	panic(http.ErrAbortHandler)
+}
+
+// leaveBody ends all reads of the request's body, when the connection will not be used again: the
+// server would otherwise wait for the rest of the body before it closes the connection. A goroutine
+// that the handler has left behind may be in a read, and learns of the deadline only when it gets a
+// processor. Until then the server would wait for it, take the deadline back, and wait for the
+// client. Close waits for that goroutine, too, but leaves the deadline as it is.
+func (a *answer) leaveBody() {
+	if a.control().SetReadDeadline(longAgo) == nil && a.request.ProtoMajor == 1 && a.request.Body != nil {
+		a.request.Body.Close()
+	}
 }
 
 // settleBody closes a body that the server has left to the handler, when the response is complete.

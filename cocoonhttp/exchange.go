@@ -144,6 +144,7 @@ func (e *exchange) settle(err error) {
 		e.drop()
 	}
 	if cut && e.request.ProtoMajor == 1 { // an HTTP/2 stream ends by itself
+		e.leaveBody()
 		e.last()
 	}
 	if err == nil {
