@@ -55,7 +55,9 @@ func (c *tally) spending(m Member) bool {
 		return false
 	}
 	return !slices.ContainsFunc(c.by, func(by counting) bool {
-		return !newAnalysis(by.Verified.program, 0).isSpanStub(by.effect.A)
+		a, g, own := newAnalysis(by.Verified.program, 0), grounds{}, source{stubs.State, by.state()}
+		a.readsIn(by.effect.A, map[int]bool{}, &g)
+		return !g.about(isSpan) || g.about(func(r ir.Read) bool { return !isSpan(r) && !own.reads(r) })
 	})
 }
 

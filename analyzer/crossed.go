@@ -11,22 +11,19 @@ import (
 // crossed returns a warning about a latch with crossed thresholds: a policy that sets a state true
 // above 20 and false below 50 changes it at each evaluation between the two.
 func (a *analysis) crossed() (all []Warning) {
+	gauges := a.gauges()
 	for _, latch := range a.p.Reads {
 		if latch.Stub != stubs.State || latch.Type != stubs.Bool {
 			continue
 		}
 		at := a.setsOf(latch)
-		for _, figure := range a.p.Reads {
-			if at == nil || figure.Offset == latch.Offset || len(all) > 0 {
-				continue
-			}
-			limits := a.limitsOf(figure)
-			for i := range max(0, len(limits)-1) {
-				v := between(figure.Type, limits[i], limits[i+1])
-				if !v.empty() && a.flips(latch, figure, v) && !a.flips(latch, figure, between(figure.Type, limits[len(limits)-1], math.Inf(1))) {
+		for _, f := range gauges {
+			above := between(f.Type, f.limits[len(f.limits)-1], math.Inf(1))
+			for i := 1; i < len(f.limits) && at != nil && len(all) == 0; i++ {
+				low, high := f.limits[i-1], f.limits[i]
+				if a.flips(latch, f, low, high) && !(a.leaves(latch, f, above, false) && a.leaves(latch, f, above, true)) {
 					all = []Warning{{a.p.Errorf(at, "swap the two thresholds: set it true above the higher one, and false below the lower one",
-						"%v changes at each evaluation while %v is between %s and %s", latch, figure, a.number(figure, limits[i]), a.number(figure, limits[i+1]))}}
-					break
+						"%v changes at each evaluation while %s is between %s and %s", latch, a.text(f.Node), f.show(low), f.show(high))}}
 				}
 			}
 		}
@@ -50,11 +47,26 @@ func (a *analysis) sets(n *ir.Node, latch ir.Read) bool {
 	return s.Effect == stubs.Set && s.Name == latch.Key && sameKey(s.By, latch.By)
 }
 
-// maxLimits bounds the constants that crossed looks at.
+// gauge is a number that a policy compares with constants, in their order.
+type gauge struct {
+	*ir.Node
+	limits []float64
+}
+
+func (f gauge) show(limit float64) string {
+	if f.Type == stubs.Float {
+		return shortly(limit)
+	}
+	return number(f.Type, int64(limit))
+}
+
+// maxLimits bounds the constants of a gauge.
 const maxLimits = 8
 
-// limitsOf returns the constants with which the policy compares a figure, in their order.
-func (a *analysis) limitsOf(figure ir.Read) (limits []float64) {
+// gauges returns the numbers that the policy compares with constants. Those computed from locals
+// are left out.
+func (a *analysis) gauges() (all []gauge) {
+	terms, at := newAnalysis(a.p, 0), map[term]int{}
 	a.p.Root.Any(func(n *ir.Node) bool {
 		switch n.Op {
 		case ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe:
@@ -68,18 +80,28 @@ func (a *analysis) limitsOf(figure ir.Read) (limits []float64) {
 		if x.Op == ir.OpConst {
 			x, limit = limit, x
 		}
-		if x.Op == ir.OpRead && x.Index == figure.Offset && limit.Op == ir.OpConst {
-			c := float64(int64(limit.Imm))
-			if limit.Type == stubs.Float {
-				c = math.Float64frombits(limit.Imm)
-			}
-			limits = append(limits, c)
+		if limit.Op != ir.OpConst || x.Any(func(n *ir.Node) bool { return n.Op == ir.OpLocal || n.Op == ir.OpLet || n.Op == ir.OpTake }) {
+			return false
 		}
+		c := float64(int64(limit.Imm))
+		if limit.Type == stubs.Float {
+			c = math.Float64frombits(limit.Imm)
+		}
+		t, _ := terms.eval(x)
+		i, known := at[t]
+		if !known {
+			i, at[t] = len(all), len(all)
+			all = append(all, gauge{Node: x})
+		}
+		all[i].limits = append(all[i].limits, c)
 		return false
 	})
-	slices.Sort(limits)
-	limits = slices.Compact(limits)
-	return limits[:min(len(limits), maxLimits)]
+	for i := range all {
+		slices.Sort(all[i].limits)
+		all[i].limits = slices.Compact(all[i].limits)
+		all[i].limits = all[i].limits[:min(len(all[i].limits), maxLimits)]
+	}
+	return all
 }
 
 // between returns the values of a type strictly between two limits.
@@ -93,40 +115,28 @@ func between(of stubs.Type, low, high float64) value {
 	return intValue(of, interval{lo: int64(low) + 1, hi: int64(high) - 1})
 }
 
-// latchesIn returns the bool states that a policy sets, as reads of them.
-func latchesIn(p *ir.Program) (all []ir.Read) {
-	for _, s := range p.Sites {
-		if s.Effect == stubs.Set && s.Type == stubs.Bool {
-			all = append(all, ir.Read{Stub: stubs.State, Key: s.Name, Type: s.Type, By: s.By, Offset: -1})
-		}
-	}
-	return all
-}
-
-// writes reports whether a policy writes a state.
-func (m Member) writes(state string) bool {
-	return slices.ContainsFunc(m.Verified.program.Sites, func(s ir.Site) bool { return s.Effect.Writes() && s.Name == state })
-}
-
-// flips reports whether the policy, while a figure has some values, sets the latch to true whenever
-// it is false, and to false whenever it is true.
-func (a *analysis) flips(latch, figure ir.Read, v value) bool {
-	return a.leaves(latch, figure, v, false) && a.leaves(latch, figure, v, true)
+// flips reports whether the policy, while a gauge is between two limits, sets the latch to true
+// whenever it is false, and to false whenever it is true.
+func (a *analysis) flips(latch ir.Read, f gauge, low, high float64) bool {
+	v := between(f.Type, low, high)
+	return !v.empty() && a.leaves(latch, f, v, false) && a.leaves(latch, f, v, true)
 }
 
 func paths(a *analysis) *pathwise { return &pathwise{analysis: newAnalysis(a.p, 0), left: maxPaths} }
 
-// leaves reports whether each path of the policy changes the latch from its value.
-func (a *analysis) leaves(latch, figure ir.Read, v value, is bool) bool {
+// leaves reports whether each path of the policy, while a gauge has some values, changes the latch
+// from a value.
+func (a *analysis) leaves(latch ir.Read, f gauge, v value, is bool) bool {
 	w := paths(a)
 	w.facts.learn(w.facts.read(latch), known(is))
-	return w.becomes(latch, figure, v, !is)
+	return w.becomes(latch, f, v, !is)
 }
 
-// becomes reports whether each path of the policy, while a figure has some values, sets the latch
+// becomes reports whether each path of the policy, while a gauge has some values, sets the latch
 // to a value.
-func (w *pathwise) becomes(latch, figure ir.Read, v value, is bool) bool {
-	w.facts.learn(w.facts.read(figure), v)
+func (w *pathwise) becomes(latch ir.Read, f gauge, v value, is bool) bool {
+	t, _ := w.eval(f.Node)
+	w.facts.learn(t, v)
 	always, some := true, false
 	w.walk(w.p.Root, func(*ir.Node) {
 		sets := truth{}
@@ -138,56 +148,4 @@ func (w *pathwise) becomes(latch, figure ir.Read, v value, is bool) bool {
 		always, some = always && sets.constant() && sets.yes == is, true
 	})
 	return always && some && w.left > 0
-}
-
-func (a *analysis) number(of ir.Read, limit float64) string {
-	if of.Type == stubs.Float {
-		return shortly(limit)
-	}
-	return number(of.Type, int64(limit))
-}
-
-// crossedBetween returns warnings about two policies of one kind of notification with crossed
-// thresholds: one sets a state true above 20, and another one false below 50, whatever the state.
-func crossedBetween(members []Member) (all []Remark) {
-	for i, m := range members {
-		for k, o := range members {
-			if i == k || m.Spec.On != o.Spec.On || !m.covers(o) || !o.covers(m) || m.Spec.Mode != o.Spec.Mode {
-				continue
-			}
-			if found := m.crosses(o); found != nil {
-				all = append(all, *found)
-			}
-		}
-	}
-	return all
-}
-
-// crosses returns a warning if m sets a state true for values of a figure for which o sets it
-// false.
-func (m Member) crosses(o Member) *Remark {
-	latches := latchesIn(m.Verified.program)
-	latches = slices.DeleteFunc(latches, func(r ir.Read) bool { return m.own(r.Key) != o.own(r.Key) || !o.writes(r.Key) })
-	if len(latches) == 0 {
-		return nil
-	}
-	a, b := newAnalysis(m.Verified.program, 0), newAnalysis(o.Verified.program, 0)
-	for _, latch := range latches {
-		for _, figure := range a.p.Reads {
-			j := slices.IndexFunc(b.p.Reads, func(r ir.Read) bool { return r.String() == figure.String() })
-			if figure.OfState() || j < 0 || !figure.Type.Numeric() {
-				continue
-			}
-			for _, low := range a.limitsOf(figure) {
-				for _, high := range b.limitsOf(b.p.Reads[j]) {
-					if v := between(figure.Type, low, high); low < high && !v.empty() && paths(a).becomes(latch, figure, v, true) && paths(b).becomes(latch, b.p.Reads[j], v, false) {
-						r := o.remark(b.setsOf(latch), "swap the two thresholds: set it true above the higher one, and false below the lower one",
-							"%s changes what the policy %q has set while %s is between %s and %s", o.text(b.setsOf(latch)), m.Spec.Name, figure, a.number(figure, low), a.number(figure, high))
-						return &r
-					}
-				}
-			}
-		}
-	}
-	return nil
 }

@@ -29,7 +29,7 @@ func feedback(members []Member, told map[string]bool) (all []Remark) {
 	counts := countsOf(members)
 	for _, state := range slices.Sorted(maps.Keys(counts)) {
 		by := counts[state].by
-		refuses, at := refusing(members, state)
+		refuses, at, verb := refusing(members, state)
 		if told[state] || by[0].Verified.program.Sites[by[0].effect.Index].By != nil || refuses != rising && refuses != falling {
 			continue
 		}
@@ -45,8 +45,8 @@ func feedback(members []Member, told map[string]bool) (all []Remark) {
 			}
 		}
 		if follows == refuses.reversed() {
-			all = append(all, first.by.remark(first.by.effect, "change it the other way round", "%s %s, and %s refuses %s tasks then",
-				first.by.text(first.by.effect), first.say(), at, map[slope]string{rising: "fewer", falling: "more"}[first.when]))
+			all = append(all, first.by.remark(first.by.effect, "change it the other way round", "%s %s, and %s %s %s tasks then",
+				first.by.text(first.by.effect), first.say(), at, verb, map[slope]string{rising: "fewer", falling: "more"}[first.when]))
 		}
 	}
 	return all
@@ -74,13 +74,14 @@ func (r response) say() string {
 	return fmt.Sprintf("%s the state %s while the server is %s", does[r.way], r.by.state(), server[r.when])
 }
 
-// refusing returns how the refusals of arriving tasks follow a state, and one of them. A condition
+// refusing returns how the refusals of arriving tasks, and the throws into running ones on ticks,
+// follow a state, and one of them. A condition
 // that compares a time with the state tells nothing: the state may be the usual time.
-func refusing(members []Member, state string) (s slope, at string) {
+func refusing(members []Member, state string) (s slope, at, verb string) {
 	for _, m := range members {
 		p := m.Verified.program
 		reads := slices.ContainsFunc(p.Reads, func(r ir.Read) bool { return r.Stub == stubs.State && m.own(r.Key) == state })
-		if !reads || p.On != stubs.Enqueue || m.Spec.Mode == policy.Off || !p.Root.Any(throws) {
+		if !reads || p.On != stubs.Enqueue && p.On != stubs.Tick || m.Spec.Mode == policy.Off || !p.Root.Any(throws) {
 			continue
 		}
 		a := newAnalysis(p, 0)
@@ -98,12 +99,15 @@ func refusing(members []Member, state string) (s slope, at string) {
 					of = mixed
 				}
 				if s = s.and(of); of != flat {
-					at = m.text(n)
+					at, verb = m.text(n), "refuses"
+				}
+				if of != flat && p.On == stubs.Tick {
+					verb = "ends"
 				}
 			}
 		})
 	}
-	return s, at
+	return s, at, verb
 }
 
 // slopeOf returns how the truth of a condition, as it holds, follows a number.

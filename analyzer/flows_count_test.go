@@ -58,6 +58,7 @@ func TestCountsThatDrift(t *testing.T) {
 	checkFlows(t, Declared{States: states}, []flowCase{
 		{"keys that end", []policy.Spec{on(exit, `add("ttl", task.name, 1)`), on(enqueue, `state.ttl[arriving.name] > 3 ? throw("x") : continue()`)}, ""},
 		{"keys that end and sum times", []policy.Spec{on(exit, `add("spent", task.name, task.running)`), on(enqueue, `state.spent[arriving.name] > duration("10s") ? throw("x") : continue()`)}, `a ttl is no window: the state spent keeps a key until no task has written it for 1m0s, so state.spent[arriving.name] > duration... is decided some day`},
+		{"keys that end and are set to sums of times", []policy.Spec{on(exit, `set("spent", task.name, state.spent[task.name] + task.running)`), on(enqueue, `state.spent[arriving.name] > duration("10s") ? throw("x") : continue()`)}, `a ttl is no window: the state spent`},
 		{"keys that end and count failures", []policy.Spec{on(exit, `task.elapsed > duration("1m") ? add("ttl", task.name, 1) : continue()`), on(enqueue, `state.ttl[arriving.name] > 3 ? throw("x") : continue()`)}, ""},
 		{"keys that end and count arrivals", []policy.Spec{on(enqueue, `state.ttl[arriving.name] > 3 ? throw("x") : add("ttl", arriving.name, 1)`)}, "a ttl is no window: the state ttl keeps a key until no task has written it for 1m0s, so state.ttl[arriving.name] > 3 is decided some day"},
 		{"keys that stay", []policy.Spec{on(exit, `add("k", task.name, 1)`), on(enqueue, `state.k[arriving.name] > 3 ? throw("x") : continue()`)}, "the state k only goes up, so state.k[arriving.name] > 3 is decided"},

@@ -3,6 +3,7 @@ package analyzer
 import (
 	"maps"
 	"testing"
+	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -39,6 +40,9 @@ func TestAgainstTheTrouble(t *testing.T) {
 		{"a flag", []policy.Spec{exit(`set("b", queue.oldest > duration("1s"))`), refuse(`state.b and arriving.priority < 1`)}, ""},
 		{"a flag the wrong way round", []policy.Spec{exit(`set("b", queue.oldest < duration("1s"))`), refuse(`state.b and arriving.priority < 1`)}, `lowers the state b while the server is slow`},
 		{"a flag by the queue", []policy.Spec{exit(`queue.length > 9 ? set("b", false) : set("b", true)`), refuse(`state.b and arriving.priority < 1`)}, `set("b", false) lowers the state b while the server is slow`},
+		{"a flag by the slots", []policy.Spec{exit(`loop.utilization > 0.9 ? set("b", false) : set("b", true)`), refuse(`state.b and arriving.priority < 1`)}, `set("b", false) lowers the state b while the server is slow`},
+		{"a flag that ends tasks", []policy.Spec{exit(`queue.length > 9 ? set("b", false) : set("b", true)`), {On: policy.Every(time.Second), Expr: `state.b and task.priority < 1 ? throw("x") : continue()`}}, `set("b", false) lowers the state b while the server is slow, and throw("x") ends fewer tasks then`},
+		{"a right flag that ends tasks", []policy.Spec{exit(`set("b", queue.length > 9)`), {On: policy.Every(time.Second), Expr: `state.b and task.priority < 1 ? throw("x") : continue()`}}, ""},
 		{"a limit by the queue", []policy.Spec{exit(`queue.length > 9 ? set("limit", min(100, state.limit + 1)) : set("limit", 5)`), refuse(`queue.length > state.limit`)}, ""},
 		{"the opposite flag", []policy.Spec{exit(`set("b", queue.oldest < duration("1s"))`), refuse(`not state.b and arriving.priority < 1`)}, ""},
 	})

@@ -12,24 +12,18 @@ import (
 // tenant: each task overwrites what a task of another name has written. A policy about one name
 // alone means it, and so does one that keeps a maximum or a mean.
 func (a *analysis) mingled() (all []Warning) {
-	if len(a.declared.Tasks) == 1 && a.declared.Tasks[0] != "default" && !isPattern(a.declared.Tasks[0]) {
+	if a.p.ForEach() != 0 || len(a.declared.Tasks) == 1 && a.declared.Tasks[0] != "default" && !isPattern(a.declared.Tasks[0]) {
 		return nil
 	}
-	var sets []*ir.Node
-	a.p.Root.Any(func(n *ir.Node) bool {
-		if n.Op == ir.OpEffect && a.p.Sites[n.Index].Effect == stubs.Set && a.p.Sites[n.Index].By == nil && a.reached[n] {
-			sets = append(sets, n)
-		}
-		return false
-	})
+	writes := a.plainWrites()
 	told := map[string]bool{}
-	for _, n := range sets {
+	for _, n := range writes {
 		site := a.p.Sites[n.Index]
 		of, ok := a.figureOf([]condition{{n.A, true}})
-		if !ok && n.A.Op == ir.OpConst {
-			of, ok = a.figureOf(a.apartBy(n, sets))
+		if !ok || site.Effect != stubs.Set || a.keeps(n) {
+			of, ok = a.figureOf(a.apartBy(n, writes))
 		}
-		if !ok || told[site.Name] || a.p.ForEach() != 0 || a.groundsOf(append(conditionsOf(a.p.Root, n), condition{n.A, true})).about(namesTask) || a.keeps(n) {
+		if !ok || told[site.Name] || a.groundsOf(append(conditionsOf(a.p.Root, n), condition{n.A, true})).about(namesTask) {
 			continue
 		}
 		told[site.Name] = true
@@ -39,9 +33,22 @@ func (a *analysis) mingled() (all []Warning) {
 		} else if a.p.On == stubs.Enqueue {
 			key = "arriving.name"
 		}
-		all = append(all, Warning{a.p.Errorf(n, fmt.Sprintf("declare the state with keys, as in {first: %v, keys: 100}, and write set(%q, %s, ...)", stubs.Value(0, site.Type), site.Name, key),
+		all = append(all, Warning{a.p.Errorf(n, fmt.Sprintf("declare the state with keys, as in {first: %v, keys: 100}, and write %v(%q, %s, ...)", stubs.Value(0, site.Type), site.Effect, site.Name, key),
 			"%v is about the tasks of one %s, and the state %s is one for all: a task of another %s overwrites it", of, each, site.Name, each)})
 	}
+	return all
+}
+
+// plainWrites returns the effects that set states without keys, or add to them.
+func (a *analysis) plainWrites() (all []*ir.Node) {
+	a.p.Root.Any(func(n *ir.Node) bool {
+		if n.Op == ir.OpEffect && a.p.Sites[n.Index].By == nil && a.reached[n] {
+			if effect := a.p.Sites[n.Index].Effect; effect == stubs.Set || effect == stubs.Add {
+				all = append(all, n)
+			}
+		}
+		return false
+	})
 	return all
 }
 
@@ -60,9 +67,9 @@ func (a *analysis) figureOf(conds []condition) (of ir.Read, ok bool) {
 	return reads[i], true
 }
 
-// apartBy returns the conditions that decide between a constant which an effect gives its state and
-// another one of another effect, if figures alone decide that.
-func (a *analysis) apartBy(n *ir.Node, sets []*ir.Node) (conds []condition) {
+// apartBy returns the conditions that decide between what an effect writes and what another effect
+// writes in its place, if figures alone decide that.
+func (a *analysis) apartBy(n *ir.Node, writes []*ir.Node) (conds []condition) {
 	mine := conditionsOf(a.p.Root, n)
 	apart := func(conds, from []condition) bool { // by figures alone
 		return !slices.ContainsFunc(conds, func(c condition) bool {
@@ -70,8 +77,9 @@ func (a *analysis) apartBy(n *ir.Node, sets []*ir.Node) (conds []condition) {
 			return !figure && !slices.Contains(from, c)
 		})
 	}
-	for _, other := range sets {
-		if a.p.Sites[other.Index].Name != a.p.Sites[n.Index].Name || other.A.Op != ir.OpConst || other.A.Imm == n.A.Imm {
+	for _, other := range writes {
+		alike := a.p.Sites[other.Index].Effect == a.p.Sites[n.Index].Effect && a.text(other.A) == a.text(n.A)
+		if other == n || a.p.Sites[other.Index].Name != a.p.Sites[n.Index].Name || alike {
 			continue
 		}
 		if theirs := conditionsOf(a.p.Root, other); apart(theirs, mine) && apart(mine, theirs) {

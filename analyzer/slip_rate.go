@@ -3,6 +3,7 @@ package analyzer
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,20 +32,32 @@ func (a *analysis) countedRates() (all []Warning) {
 		if len(a.perSecond()) > 0 {
 			return true // which has a warning
 		}
-		whole, or := saysFailed(r.Key) && r.Window >= shortWindow && !strings.ContainsAny(a.text(limit), ".e"), fmt.Sprintf("; or %s.0, if %[1]s each second are meant", shortly(number))
+		whole, or := countsTrouble(r.Key) && r.Window >= shortWindow && !strings.ContainsAny(a.text(limit), ".e"), fmt.Sprintf("; or %s.0, if %[1]s each second are meant", shortly(number))
 		for _, reason := range a.p.Reasons {
 			if r.Window > time.Second && saysWithin(reason, number, r.Window) {
 				whole, or = true, ""
 			}
 		}
 		if whole {
-			all = append(all, Warning{a.p.Errorf(n, fmt.Sprintf("write %s * %s >= %s for %[3]s within %v%s",
-				a.text(x), shortly(r.Window.Seconds()), shortly(number), r.Window, or),
+			sign := ">"
+			if n.Op == ir.OpGe || n.Op == ir.OpLe {
+				sign = ">="
+			}
+			all = append(all, Warning{a.p.Errorf(n, fmt.Sprintf("write %s * %s %s %s for %[4]s within %v%s",
+				a.text(x), shortly(r.Window.Seconds()), sign, shortly(number), r.Window, or),
 				"%s is about each second, and holds from %s within %v on", a.text(n), shortly(number*r.Window.Seconds()), r.Window)})
 		}
 		return whole
 	})
 	return all
+}
+
+// troubleWords are in the names of states that count what seldom happens.
+var troubleWords = map[string]bool{"timeout": true, "timeouts": true, "panic": true, "panics": true, "crash": true, "crashes": true, "bad": true, "broken": true, "5xx": true}
+
+// countsTrouble reports whether the name of a state says that it counts failures, or the like.
+func countsTrouble(name string) bool {
+	return saysFailed(name) || slices.ContainsFunc(strings.Split(strings.ToLower(name), "_"), func(word string) bool { return troubleWords[word] })
 }
 
 // rateAbove returns the rate of a state and the constant of a comparison that holds while the rate

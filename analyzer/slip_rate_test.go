@@ -8,11 +8,12 @@ import (
 
 // Rates that are meant as counts within a window.
 func TestRatesAsCounts(t *testing.T) {
-	states := statesOf(map[string]any{"failures": 0, "served": 0})
+	states := statesOf(map[string]any{"failures": 0, "served": 0, "db_timeouts": 0})
 	for _, c := range []struct{ cond, reason, want string }{
 		{`rate("failures", duration("1m")) >= 5`, "x", `rate("failures", duration("1m")) >= 5 is about each second, and holds from 300 within 1m0s on; write rate("failures", duration("1m")) * 60 >= 5 for 5 within 1m0s; or 5.0, if 5 each second are meant`},
 		{`3 < rate("failures", duration("30s"))`, "x", `holds from 90 within 30s on`},
-		{`let bad = rate("failures", duration("1m")); bad > 5`, "x", `bad > 5 is about each second, and holds from 300 within 1m0s on; write bad * 60 >= 5`},
+		{`let bad = rate("failures", duration("1m")); bad > 5`, "x", `bad > 5 is about each second, and holds from 300 within 1m0s on; write bad * 60 > 5 for 5 within 1m0s`},
+		{`rate("db_timeouts", duration("1m")) > 5`, "x", `holds from 300 within 1m0s on`},
 		{`rate("failures", duration("1m")) >= 5.0`, "x", ""},
 		{`rate("failures", duration("1m")) * 60 >= 5`, "x", ""},
 		{`rate("failures", duration("1s")) >= 5`, "x", ""},

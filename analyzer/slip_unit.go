@@ -60,10 +60,13 @@ func (a *analysis) onlyReads(n *ir.Node, id stubs.ID) bool {
 func (a *analysis) isSpanStub(n *ir.Node) bool {
 	g := grounds{}
 	a.readsIn(n, map[int]bool{}, &g)
-	return len(g.reads) > 0 && !g.about(func(r ir.Read) bool {
-		why, _ := reasonBy(r.Stub)
-		return r.Type != stubs.Duration || why != spent && why != late && r.Stub != stubs.QueueOldest && r.Stub != stubs.QueueWait
-	})
+	return len(g.reads) > 0 && !g.about(func(r ir.Read) bool { return !isSpan(r) })
+}
+
+// isSpan reports whether a read is of a time of tasks.
+func isSpan(r ir.Read) bool {
+	why, _ := reasonBy(r.Stub)
+	return r.Type == stubs.Duration && (why == spent || why == late || r.Stub == stubs.QueueOldest || r.Stub == stubs.QueueWait)
 }
 
 func (a *analysis) hasDeadline(n *ir.Node) bool {
