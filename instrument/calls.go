@@ -37,7 +37,7 @@ func (r *rewriter) callsOf(c *code) {
 		if ok && r.registers(node) {
 			c.registers = append(c.registers, node)
 		}
-		if !ok || slices.ContainsFunc(stack, func(n ast.Node) bool { return polls[n] }) {
+		if !ok || r.getsFromKnown(node) || slices.ContainsFunc(stack, func(n ast.Node) bool { return polls[n] }) {
 			return
 		}
 		if g, ok := stack[len(stack)-1].(*ast.GoStmt); ok && g.Call == node {

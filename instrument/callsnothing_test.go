@@ -25,3 +25,42 @@ func text(v any) string { return fmt.Sprint(v) }
 		}
 	}
 }
+
+// TestPools checks that a function polls before it gets an item from a pool, unless the text shows
+// which function makes the items, and this function may poll.
+func TestPools(t *testing.T) {
+	const src = `package p
+import "sync"
+type item struct{ of *sync.Pool }
+var plain, other sync.Pool
+var made = sync.Pool{New: func() any { return new(item) }}
+var pointer = &sync.Pool{New: makeItem}
+var later, lent sync.Pool
+var Shared sync.Pool
+var unknown = sync.Pool{New: newItem}
+var all [2]sync.Pool
+var silent = sync.Pool{New: makeSilent}
+var newItem func() any
+func makeItem() any { return new(item) }
+//go:nosplit
+func makeSilent() any { return newItem() }
+func init() { later.New = newItem }
+func getPlain() any { return plain.Get() }
+func getMade() *item { return made.Get().(*item) }
+func getPointer() any { return pointer.Get() }
+func getLater() any { return later.Get() }
+func getLent() any { return lent.Get() }
+func lend() *item { return &item{&lent} }
+func getShared() any { return Shared.Get() }
+func getUnknown() any { return unknown.Get() }
+func getOneOfAll() any { return all[1].Get() }
+func getSilent() any { return silent.Get() }
+func getLocal() any { var plain sync.Pool; plain.New = newItem; return plain.Get() }
+`
+	want := map[string]bool{"getLater": true, "getLent": true, "getShared": true, "getUnknown": true, "getOneOfAll": true, "getSilent": true, "getLocal": true}
+	for _, c := range decidedText(t, src, "sync").codes {
+		if polls := len(c.polls) > 0; polls != want[c.name] {
+			t.Errorf("%s polls: %v; want %v", c.name, polls, want[c.name])
+		}
+	}
+}

@@ -8,7 +8,7 @@ import (
 
 // loopCounter finds the counter of a loop, whether the loop declares it or not.
 func (r *rewriter) loopCounter(c *code, loop *ast.ForStmt) (counter, bool) {
-	if loop.Init == nil {
+	if init, ok := loop.Init.(*ast.AssignStmt); loop.Init == nil || ok && init.Tok == token.ASSIGN {
 		return r.whileCounter(c, loop)
 	}
 	return r.counterOf(loop)
@@ -17,9 +17,10 @@ func (r *rewriter) loopCounter(c *code, loop *ast.ForStmt) (counter, bool) {
 // whileCounter finds the counter of a loop that uses a variable of the function to count:
 //
 //	for ; i < n; i++ { … }
-//	for i < n && isSpace(s[i]) { …; i++ }
+//	for i = 0; i < n; i++ { … }
+//	for i < n { …; i++ }
 //
-// In the second form, the step is the last statement of the body, and each iteration reaches it or
+// In the last form, the step is the last statement of the body, and each iteration reaches it or
 // leaves the loop.
 func (r *rewriter) whileCounter(c *code, loop *ast.ForStmt) (count counter, ok bool) {
 	post, rest := loop.Post, loop.Body.List

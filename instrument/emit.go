@@ -27,6 +27,7 @@ func (r *rewriter) decide() {
 	for _, c := range r.codes {
 		r.loopsOf(c)
 	}
+	r.pools = r.knownPools()
 	for _, c := range r.codes {
 		r.callsOf(c)
 	}

@@ -148,6 +148,7 @@ type rewriter struct {
 	passing   map[types.Object]*passes
 	releasers map[types.Object]lockCall       // variables with functions that release locks
 	closures  map[types.Object][]*ast.FuncLit // the literals assigned to a variable
+	pools     map[types.Object]bool           // see knownPools
 	locking   map[*ast.BlockStmt][]lockNode
 	// lines on which something other than a deferred call may call a poll
 	busy  map[place]bool

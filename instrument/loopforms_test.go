@@ -20,7 +20,7 @@ func loopForms() string {
 		}
 		for _, cmp := range []string{"<", "<=", ">", ">=", "!="} {
 			for _, post := range []string{"i++", "i += 2", "i += 4", "i += 7", "i += 8", "i += 9", "i--", "i -= 5", "i -= 8", "i -= 16"} {
-				for _, form := range []string{loopForm, breakForm, whileForm, laterForm} {
+				for _, form := range []string{loopForm, breakForm, whileForm, laterForm, againForm} {
 					name := fmt.Sprintf("loop%d", strings.Count(loops.String(), "\nfunc "))
 					fmt.Fprintf(&loops, form, name, params, typ, cmp, post)
 					fmt.Fprintf(&calls, "\ttry(%q, %s%s)\n", typ+" "+cmp+" "+post, name, instance)
@@ -76,6 +76,22 @@ func %s%s(i, to %s) (n int, sum uint64) {
 			break
 		}
 		sum = sum*31 + uint64(i)
+	}
+	return n, sum + uint64(i)
+}
+`
+
+const againForm = `
+func %s%s(from, to %s) (n int, sum uint64) {
+	i := to
+	for i = from; i %s to; %s {
+		if n++; n > 3000 {
+			break
+		}
+		if sum = sum*31 + uint64(i); sum%%7 == 0 {
+			continue
+		}
+		sum++
 	}
 	return n, sum + uint64(i)
 }

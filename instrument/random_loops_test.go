@@ -184,7 +184,7 @@ func (w *writer) loop() {
 		func() { // the counter is declared before
 			n := w.limit(typ)
 			w.line("%s := %s", i, n)
-			w.body(fmt.Sprintf("for ; %s > 0; %[1]s-- {", i), false, "", counted)
+			w.body(fmt.Sprintf("for %s; %s > 0; %[2]s-- {", pick(w, []string{"", i + " = " + n, i + ", r = " + n + ", r+1"}), i), false, "", counted)
 			w.line("r += uint64(%s)", i)
 		},
 		func() { w.goTo(typ, i) },
