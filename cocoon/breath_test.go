@@ -117,9 +117,8 @@ func TestBeat(t *testing.T) {
 	eventually(t, "no beat for a task that waits", func() bool { return beat(strand, 20*ms) == notify.Never })
 	close(goOn)
 	must(t, h.Wait(background))
-	for end := time.Now().Add(patience); rt.warmth.hot.Load() && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
+	rt = start(t, Config{Slots: 1, Breath: 100 * time.Microsecond}) // cold
+	l = rt.Loop()
 	must(t, rt.Run(background, "cold", func(ctx context.Context) error {
 		s := TaskOf(ctx).strand
 		l.lockAll()
