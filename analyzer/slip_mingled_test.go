@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -61,4 +62,19 @@ func TestUnsetLabels(t *testing.T) {
 		checkSlip(t, policy.Every(1e6), cond+` ? throw("x") : continue()`, want)
 	}
 	checkSlip(t, policy.Every(1e6), `task.labels.job != "x" or task.slice > duration("1s") ? switch() : continue()`, "")
+}
+
+// Counts of throws on ticks, which go on until the task has ended.
+func TestCountsOfThrows(t *testing.T) {
+	const again = "counts a task more than once: each tick throws again until the task passes its next safe point"
+	for effect, want := range map[string]string{
+		`add("n", 1)`:              `add("n", 1) ` + again,
+		`set("n", state.n + 1)`:    again,
+		`set("n", 1)`:              "",
+		`set("d", runtime.uptime)`: "",
+		`add("k", task.name, 1)`:   again,
+	} {
+		checkSlip(t, policy.Every(1e6), `task.running > duration("1s") ? (`+effect+`; throw("x")) : continue()`, want)
+		checkSlip(t, policy.On(stubs.Enqueue), strings.ReplaceAll(`queue.length > 9 ? (`+effect+`; throw("x")) : continue()`, "task.name", "arriving.name"), "")
+	}
 }

@@ -122,12 +122,28 @@ func (r *review) repeated(n *ir.Node) {
 	decided := !r.rest.Any(func(m *ir.Node) bool {
 		return m.Op == ir.OpVerdict && stubs.Decision(m.Imm) == stubs.Continue && r.reached[m]
 	})
-	if r.many == 0 || !r.reached[n] || decided || r.idempotent(n) {
+	if r.many == 0 || !r.reached[n] || r.idempotent(n) {
+		return
+	}
+	if decided {
+		r.untilSafePoint(n)
 		return
 	}
 	r.warn(n, "put it into a policy of its own, which neither reads task.* nor switches",
 		"%s may be carried out several times on one %s: the policy is evaluated for each running task, because %s", r.text(n), r.many, r.becauseOfTasks())
 	r.many = 0
+}
+
+// untilSafePoint warns of a count of throws on ticks: until the task comes to its next safe point,
+// each tick throws again, and counts again.
+func (r *review) untilSafePoint(n *ir.Node) {
+	counts := r.p.Sites[n.Index].Effect == stubs.Add || r.p.Sites[n.Index].Effect == stubs.Take || n.Op == ir.OpEffect && countsBy(r.p, n) != 0
+	thrown := r.rest.Any(func(m *ir.Node) bool { return throws(m) && r.reached[m] })
+	if counts && thrown && r.p.On&stubs.Tick != 0 {
+		r.warn(n, "count on exit, by what the task has done; or set() a value, which is the same each time",
+			"%s counts a task more than once: each tick throws again until the task passes its next safe point", r.text(n))
+		r.many = 0
+	}
 }
 
 // idempotent reports whether repeating the effect makes no difference: it is about the policy or

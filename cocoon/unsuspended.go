@@ -19,10 +19,13 @@ func (rt *Runtime) unsuspended() (all []analyzer.Remark) {
 	for _, name := range slices.Sorted(maps.Keys(rt.policies)) {
 		v := rt.policies[name].now
 		does := ""
-		switch p := v.verified.Program(); {
+		p := v.verified.Program()
+		switch {
 		case v.spec.Mode == Off:
 		case p.MaySwitch():
 			does = "switch() suspends no task"
+		case p.On&stubs.Enqueue != 0 && p.AsksRunning():
+			does = "on enqueue task.* is 0 or empty, because the policy sees running tasks that may be suspended"
 		case p.Demotes():
 			does = "background() takes no slot from a task before its block or its end"
 		}
@@ -34,7 +37,7 @@ func (rt *Runtime) unsuspended() (all []analyzer.Remark) {
 		case !met:
 		case !preemptible:
 			why = "none of the tasks that have come is preemptible; declare the long ones preemptible"
-		case !safe:
+		case !safe && p.MaySwitch() || !safe && p.Demotes():
 			why = "none of the tasks that have come is safe, and only safe tasks start while another is suspended; declare the short ones safe"
 		}
 		if why != "" {

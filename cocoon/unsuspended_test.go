@@ -22,7 +22,7 @@ func TestPoliciesWithoutAnEffectAreLogged(t *testing.T) {
 		var log journal
 		rt := start(t, Config{Slots: 1, Logger: log.logger()})
 		load(t, rt, "policies: [{name: turns, every: 10ms, expr: 'task.slice > duration(\"1s\") ? switch() : continue()'}, {name: demote, every: 10ms, expr: 'task.running > duration(\"1s\") ? background() : continue()'}, "+
-			"{name: of-b, every: 10ms, match: {tasks: [b]}, expr: 'task.slice > duration(\"1s\") ? switch() : continue()'}, {name: arrives, on: enqueue, expr: 'arriving.priority < 0 ? background() : continue()'}]")
+			"{name: of-b, every: 10ms, match: {tasks: [b]}, expr: 'task.slice > duration(\"1s\") ? switch() : continue()'}, {name: asks, on: enqueue, expr: 'arriving.labels.user == task.labels.user and queue.length > 3 ? throw(\"x\") : continue()'}, {name: arrives, on: enqueue, expr: 'arriving.priority < 0 ? background() : continue()'}]")
 		if c.document != "" {
 			load(t, rt, c.document)
 		}
@@ -34,6 +34,9 @@ func TestPoliciesWithoutAnEffectAreLogged(t *testing.T) {
 			if n := log.count(text); n != c.want[text] {
 				t.Errorf("%s: %d lines with %s:\n%s", c.document, n, text, &log)
 			}
+		}
+		if asks := log.count("policy=asks warnings=\"[on enqueue task.* is 0 or empty, because the policy sees running tasks that may be suspended: none of the tasks that have come is preemptible"); asks != c.want[idle1+"preemptible"] {
+			t.Errorf("%s: %d lines\n%s", c.document, asks, &log)
 		}
 		if log.count("policy=of-b") != 0 || log.count("policy=arrives") != 0 {
 			t.Errorf("%s:\n%s", c.document, &log)

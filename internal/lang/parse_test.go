@@ -293,7 +293,7 @@ var badPolicies = []struct{ text, want string }{
 	{`any(task.name, # == "x") ? switch() : continue()`, `1:5: task.name is no list; write task.stack`},
 	{`any([1, 2], # == 1) ? switch() : continue()`, `1:5: [1, 2] is no list`},
 	{`any(task.stack, # == 1) ? switch() : continue()`, `# is a name and 1 is a plain number`},
-	{`any(task.stack, #) ? switch() : continue()`, `1:17: the predicate of any must be a bool, and # is a name`},
+	{`any(task.stack, #) ? switch() : continue()`, `1:17: the predicate of any must be a bool, and # is a name; compare it, as in # == "a"`},
 	{`any(task.stack, .name == "x") ? switch() : continue()`, `has no fields`},
 	{`any(task.stack, #index == 1) ? switch() : continue()`, `there is no #index`},
 	{`count(task.stack) > 3 ? switch() : continue()`, `1:1: count needs a list and a predicate`},

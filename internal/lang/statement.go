@@ -90,6 +90,9 @@ func (l *lowerer) boolean(n ast.Node, what string) *ir.Node {
 	if v.node.Type != stubs.Bool {
 		hint := "compare it, as in x > y"
 		if v.node.Type == stubs.Name {
+			hint = "compare it, as in " + l.excerpt(n) + ` == "a"`
+		}
+		if key, ok := l.nameRead(v); ok && (key.id == stubs.TaskLabels || key.id == stubs.ArrivingLabels) {
 			hint = "write " + l.excerpt(n) + ` != ""`
 		}
 		l.refuse(n, hint, "%s must be a bool, and %s is %s", what, l.excerpt(n), describe(v))

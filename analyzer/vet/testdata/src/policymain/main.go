@@ -48,7 +48,7 @@ func good(rt *cocoon.Runtime, d time.Duration) {
 	use(rt.RegisterPolicy(cocoon.Policy{
 		Name: "good",
 		On:   cocoon.Every(period),
-		Expr: `task.running > state.budget and not state.overloaded ? (set("served", state.served + 1); call("Alarm"); call("Page"); call("Shed"); call("ops.Shed"); call("main.Page"); throw("late")) : continue()`,
+		Expr: `task.running > state.budget and not state.overloaded ? (set("served", queue.length); call("Alarm"); call("Page"); call("Shed"); call("ops.Shed"); call("main.Page"); throw("late")) : continue()`,
 	}))
 	use(
 		cocoon.Policy{Name: "enqueue", On: cocoon.OnEnqueue, Expr: `arriving.kind == "safe" and task.kind == "both" ? switch() : continue()`},
