@@ -45,7 +45,7 @@ var (
 // ours reports whether a function lies between the task's safe point and the throw.
 func ours(function string) bool {
 	// what cocoon build inserts, in each package
-	if strings.HasSuffix(function, "cocoon_poll") || strings.Contains(function, "cocoon_bulk") {
+	if strings.HasSuffix(function, "cocoon_poll") || strings.HasSuffix(function, "cocoon_answerNow") || strings.Contains(function, "cocoon_bulk") {
 		return true
 	}
 	rest, found := strings.CutPrefix(function, module)

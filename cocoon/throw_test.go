@@ -63,12 +63,18 @@ func TestThrowUnwindsWithDefers(t *testing.T) {
 //lint:ignore ST1003 it is the name
 func cocoon_poll(answer func()) { answer() }
 
+// cocoon_answerNow has the name of the function that it inserts where nothing is inlined.
+//
+//lint:ignore ST1003 it is the name
+func cocoon_answerNow() { safepoint.Poll() }
+
 // Where returns the caller's place, in whatever way the safe point was reached.
 func TestPreemptedErrorSaysWhere(t *testing.T) {
 	points := map[string]func(ctx context.Context){
 		"SafePoint":      SafePoint,
 		"safepoint.Poll": func(context.Context) { safepoint.Poll() },
 		"cocoon build":   func(context.Context) { cocoon_poll(safepoint.Poll) },
+		"direct call":    func(context.Context) { cocoon_answerNow() },
 		"Yield":          Yield,
 		"Block":          func(ctx context.Context) { Block(ctx, func() error { return nil }) },
 		"Wait":           func(ctx context.Context) { Wait(ctx, func() {}) },

@@ -76,10 +76,10 @@ func (r *rewriter) name(s string) string { return r.prefix + s }
 
 // poll returns the text of a poll in a function. It costs 27 of the 80 units of the compiler's
 // inlining budget (71 if it did not pass its callee: see linkText), so small functions that poll
-// are still inlined.
+// are still inlined. In a function that is not inlined anyway, the code of a direct call is shorter.
 func (r *rewriter) poll(c *code) string {
-	if c.isLarge() {
-		return fmt.Sprintf("if %s() { %s() };", r.name("raised"), r.name("answer"))
+	if c.isLarge() || c.decl != nil && !r.mayInline(c) {
+		return fmt.Sprintf("if %s() { %s() };", r.name("raised"), r.name("answerNow"))
 	}
 	return fmt.Sprintf("%s(%s);", r.name("poll"), r.name("answer"))
 }
@@ -187,6 +187,9 @@ func PREFIX_poll(answer func()) {
 		answer()
 	}
 }
+
+//go:noinline
+func PREFIX_answerNow() { PREFIX_answer() }
 
 //go:linkname PREFIX_hold SAFEPOINT.lockedLink
 var PREFIX_hold func(pkg, file string, lines []int, locks []string, ends, fresh []int)

@@ -36,7 +36,9 @@ func (r *rewriter) countUnits(c *code) (units int) {
 		case *ast.CallExpr:
 			switch way, to, _ := r.callee(n); way {
 			case own:
-				if to != nil {
+				if to == c {
+					units += endless // the compiler does not inline recursion
+				} else if to != nil {
 					units += min(r.leastUnits(to), inlineCall)
 				}
 			case away:

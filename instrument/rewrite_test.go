@@ -8,7 +8,11 @@ import (
 	"testing"
 )
 
-const poll = "cocoon_poll(cocoon_answer);"
+// The texts of a poll, in a function that may be inlined and in another.
+const (
+	poll       = "cocoon_poll(cocoon_answer);"
+	directPoll = "if cocoon_raised() { cocoon_answerNow() };"
+)
 
 // rewriteText rewrites a file without imports, and shows polls as POLL.
 func rewriteText(t *testing.T, src string, o Options) (text string, s Stats) {
@@ -25,7 +29,38 @@ func rewriteText(t *testing.T, src string, o Options) (text string, s Stats) {
 	if new, ok := res.Files[path]; ok {
 		text = string(new)
 	}
-	return strings.ReplaceAll(text, poll, "POLL"), res.Stats
+	return strings.NewReplacer(poll, "POLL", directPoll, "POLL").Replace(text), res.Stats
+}
+
+// TestDirectPolls checks that a poll is a direct call where the function is not inlined anyway.
+func TestDirectPolls(t *testing.T) {
+	const src = `package p
+var next, f func()
+type node struct{ next *node; n [9]int }
+func find(a *node) *node { for a != nil { a = a.next }; return a }
+func calls() { f(); f() }
+func walk(a *node) { if a != nil { walk(a.next) } }
+func literal() func(*node) { return func(a *node) { for a != nil { f(); f(); a = a.next } } }
+`
+	path := filepath.Join(t.TempDir(), "a.go")
+	if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	res, err := Rewrite(Package{Path: "p", Files: []string{path}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct := map[string]bool{"calls": true, "walk": true}
+	for _, line := range strings.Split(string(res.Files[path]), "\n") {
+		_, after, ok := strings.Cut(line, "func ")
+		name, _, _ := strings.Cut(after, "(")
+		if !ok || strings.HasPrefix(line, "var") {
+			continue
+		}
+		if got := strings.Contains(line, directPoll); got != direct[name] || got == strings.Contains(line, poll) {
+			t.Errorf("a direct call: %v in %s", got, line)
+		}
+	}
 }
 
 func TestWhereItPolls(t *testing.T) {
@@ -327,7 +362,7 @@ func (t *T) a() {
 // TestNamesDoNotCollide checks that inserted names differ from all names of the package.
 func TestNamesDoNotCollide(t *testing.T) {
 	got, _ := rewriteText(t, `package p; func cocoon_raised(xcocoon_i []int) { for range xcocoon_i { cocoon_raised(nil) } }`, Options{})
-	if !strings.Contains(got, "xxcocoon_poll(xxcocoon_answer);") {
+	if !strings.Contains(got, "if xxcocoon_raised() { xxcocoon_answerNow() };") {
 		t.Error(got)
 	}
 }
