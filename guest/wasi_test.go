@@ -231,6 +231,18 @@ func TestLimitOnOutput(t *testing.T) {
 	})
 }
 
+// TestPaceOfWrites: a guest that looks early, after short calls of WASI, gets no more for it: it
+// might compute for long next.
+func TestPaceOfWrites(t *testing.T) {
+	in := wasiInstance(t, wasiModule(t, Config{}), wazero.NewModuleConfig().WithStdout(io.Discard))
+	if _, err := in.Call(background, "write", 1, 1000); err != nil {
+		t.Fatal(err)
+	}
+	if n := in.pace.units; n >= mostUnits {
+		t.Errorf("the guest may run %d units until it looks", n)
+	}
+}
+
 type badReader struct{}
 
 func (badReader) Read([]byte) (int, error) { panic("the reader panics") }
