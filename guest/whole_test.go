@@ -203,6 +203,21 @@ func TestSectionThatYields(t *testing.T) {
 	whole(t, yields)
 }
 
+// TestEndBeforeTurn: a call whose context ends while it waits for its turn says which call it is.
+func TestEndBeforeTurn(t *testing.T) {
+	whole(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		in := instance(t, compiled(t, c, nil))
+		spins := in.Spawn(background, "spin")
+		soon(t, "the guest runs", func() bool { return spins.Task() != nil })
+		ctx, cancel := context.WithTimeout(background, 10*time.Millisecond)
+		defer cancel()
+		_, err := in.Call(ctx, "fib", 1)
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "guest.fib") {
+			t.Errorf("the call ended with %v", err)
+		}
+	})
+}
+
 // TestSlowHostFunctions: a guest that calls slow functions of the host is stopped soon.
 func TestSlowHostFunctions(t *testing.T) {
 	whole(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
