@@ -28,8 +28,13 @@ func (s *strand) standsAside() bool {
 	if !c.seen.mostlyWait() || !l.lends() {
 		return false
 	}
-	k := l.leads.Load()
-	return k == nil || k.lead(l.rt, c, s.core.Kind) == notify.Never
+	return !s.mayBeTimed()
+}
+
+// mayBeTimed reports whether a time policy may act on the task. It takes no lock.
+func (s *strand) mayBeTimed() bool {
+	k := s.loop.leads.Load()
+	return k != nil && k.lead(s.loop.rt, s.task.class, s.core.Kind) != notify.Never
 }
 
 // aside reports whether the task stands aside now. It takes no lock. Called by the task's

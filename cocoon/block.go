@@ -233,6 +233,10 @@ func beginBrief(ctx context.Context, what inside.Brief) (call inside.Call, err e
 		s.beginAside()
 		return call, nil
 	}
+	if what == inside.Works && s.loop.lends() && s.mayBeTimed() {
+		s.brief.Store(int32(what))
+		return call, nil
+	}
 	if what != inside.Writes {
 		call.Leaves, call.Known = goroutine.Leaves()
 	}
@@ -256,6 +260,10 @@ func beginBrief(ctx context.Context, what inside.Brief) (call inside.Call, err e
 // EndCall ends a brief call. It is for inside.Call.
 func (c *briefCall) EndCall(call inside.Call) {
 	s := (*strand)(c)
+	if !s.blocked { // it has counted as running
+		s.brief.Store(int32(inside.None))
+		return
+	}
 	if call.Known {
 		if n, _ := goroutine.Leaves(); n == call.Leaves && s.forgetRest(call.Rested) {
 			s.breath.looked = 0 // as after any Block

@@ -24,6 +24,11 @@ import (
 //     change of places;
 //   - when other tasks have waited for maxKeep. Otherwise a handler that computes what it writes
 //     could delay short requests for as long as it runs.
+//
+// A call that runs code of the program, such as a guest's write to an io.Writer, may compute as long
+// as it likes. If a time policy may act on the task, such a call counts as running, unless looks
+// find it waiting: otherwise a guest could escape its limit by doing its work in such calls. Where
+// no slots are lent it is a Block, because the looks would not find it.
 const (
 	slowCalls = 32
 	maxKeep   = int64(time.Millisecond)
@@ -61,7 +66,7 @@ func (s *strand) hasWaited() bool {
 // wait because the client has sent all. Called under the loop's lock.
 func (s *strand) findsSlow() bool {
 	switch inside.Brief(s.brief.Load()) {
-	case inside.Writes, inside.Sends:
+	case inside.Writes, inside.Sends, inside.Works:
 		return s.status() == goroutine.Waiting
 	}
 	return false

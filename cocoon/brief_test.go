@@ -106,14 +106,45 @@ func TestBriefCallOfSlowClient(t *testing.T) {
 	}))
 }
 
+// While a time policy may act on the task, a call that runs code of the program counts as running,
+// and its waits are no unannounced waits.
+func TestBriefCallThatWorks(t *testing.T) {
+	goroutine.Learn()
+	rt := start(t, Config{Slots: 1, StallAfter: time.Hour})
+	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "calls", Limit: time.Hour})
+	must(t, err)
+	h := rt.Go(background, "calls", func(ctx context.Context) error {
+		s := TaskOf(ctx).strand
+		brieflyDo(t, ctx, inside.Works, func() { work(5 * time.Millisecond) })
+		gate := make(chan struct{})
+		waiting := rt.Go(background, "waits", func(context.Context) error { close(gate); return nil })
+		brieflyDo(t, ctx, inside.Works, func() { <-gate })
+		if what := inside.Brief(s.brief.Load()); what != inside.None {
+			t.Errorf("a call of kind %d goes on after its end", what)
+		}
+		return Block(ctx, func() error { return waiting.Wait(background) })
+	})
+	must(t, h.Wait(background))
+	if a := h.Account(); a.Running+a.Starved < 5*time.Millisecond {
+		t.Errorf("its account is %+v", a)
+	}
+	if n := rt.Stats().Loops[0].Waits; n != 0 {
+		t.Errorf("%d waits were unannounced", n)
+	}
+}
+
 // A loop that lends no slot looks for no task that waits: there a brief call gives the slot up.
 func TestBriefCallOfExclusiveLoop(t *testing.T) {
 	rt := start(t, Config{})
 	l, err := rt.NewLoop(LoopConfig{Name: "one", Slots: 1, Exclusive: true})
 	must(t, err)
+	_, err = rt.RegisterTimeLimit(TimeLimit{Func: "calls", Limit: time.Hour})
+	must(t, err)
 	must(t, l.Run(background, "calls", func(ctx context.Context) error {
 		h := l.Go(background, "waits", func(context.Context) error { return nil })
 		briefly(t, ctx, func() { must(t, h.Wait(background)) })
+		h = l.Go(background, "waits", func(context.Context) error { return nil })
+		brieflyDo(t, ctx, inside.Works, func() { must(t, h.Wait(background)) })
 		return nil
 	}))
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -80,7 +81,7 @@ func (l *Loop) lendWaits(now int64) (lent bool) {
 			}
 			continue
 		}
-		if l.park(s, now) {
+		if l.park(s, now) && inside.Brief(s.brief.Load()) != inside.Works {
 			l.waited(s.task.class)
 		}
 		if lent = true; !l.core.Wanted() {

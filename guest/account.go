@@ -103,10 +103,17 @@ func (p *pace) restart(now int64) {
 	}
 }
 
+// looksEarly records that the guest calls the host before it has used up its units, which says
+// nothing about its speed.
+func (p *pace) looksEarly() { p.since = 0 }
+
 // passed adapts the pace to the time since the last call of the host. The pace doubles at most, and
 // falls as far as needed: a guest that turns to slow work must not be late for long.
 func (p *pace) passed(now int64) {
 	took := max(now-p.since, 1)
+	if p.since == 0 {
+		took = period
+	}
 	p.since = now
 	if took > 3*period/2 || took < period/2 {
 		p.units = min(2*p.units, max(p.units*period/took, leastUnits), mostUnits)

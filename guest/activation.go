@@ -2,6 +2,7 @@ package guest
 
 import (
 	"context"
+	"math"
 	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/cocoon"
@@ -204,11 +205,17 @@ func (a *activation) charge() {
 // long. With fuel it would look there only if the fuel ended, and what it has left is its own.
 func (a *activation) soon() {
 	if a.in.left != nil && a.in.module.config.Mechanism == Epoch {
-		a.in.left.Set(0)
+		a.in.left.Set(nothing)
+		a.in.pace.looksEarly()
 	}
 }
 
-// refill sets how far the guest runs until it looks again.
+// nothing is what left holds when the guest must look at its next safe point.
+const nothing = math.MaxUint64 // -1
+
+// refill sets how far the guest runs until it looks again. That is its next safe point if the call
+// should end or wait: a guest that gives up its turn in a loop is refilled each time, and would
+// never look.
 func (a *activation) refill() {
 	in := a.in
 	if in.left == nil {
@@ -217,6 +224,10 @@ func (a *activation) refill() {
 	in.given = in.pace.units
 	if in.module.config.Mechanism == Fuel {
 		in.given = in.frame.chunk(a.account.chunk(in.given))
+	}
+	if in.alert.Load() || a.Context.Err() != nil {
+		in.given = -1
+		in.pace.looksEarly()
 	}
 	in.left.Set(uint64(in.given))
 }

@@ -87,7 +87,7 @@ func (a *activation) call(args []uint64) ([]uint64, error) {
 		return a.invoke(args)
 	}
 	if err := a.enter(); err != nil {
-		return nil, err
+		return nil, a.named(err)
 	}
 	defer a.leave()
 	if err := a.place(); err != nil {

@@ -45,7 +45,7 @@ func (waiting) Before(ctx context.Context, _ api.Module, _ api.FunctionDefinitio
 	if a == nil {
 		return
 	}
-	call, err := inside.BeginBrief(a.Context, inside.Writes)
+	call, err := inside.BeginBrief(a.Context, inside.Works)
 	if err != nil {
 		a.stop(err)
 	}

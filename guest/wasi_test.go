@@ -202,6 +202,47 @@ func TestExit(t *testing.T) {
 	})
 }
 
+// busyWriter computes in each Write.
+type busyWriter struct{ left int }
+
+func (w *busyWriter) Write(b []byte) (int, error) {
+	if w.left--; w.left < 0 {
+		return 0, errors.New("nobody has stopped the guest")
+	}
+	for begin := time.Now(); time.Since(begin) < 200*time.Microsecond; {
+	}
+	return len(b), nil
+}
+
+// TestLimitOnOutput: the work that a guest makes the host do in WASI counts as running, so the
+// guest cannot escape its limit with it.
+func TestLimitOnOutput(t *testing.T) {
+	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		if _, err := rt.RegisterTimeLimit(cocoon.TimeLimit{Func: "guest.write", Limit: 50 * time.Millisecond}); err != nil {
+			t.Fatal(err)
+		}
+		in := wasiInstance(t, wasiModule(t, c), wazero.NewModuleConfig().WithStdout(&busyWriter{left: 10000}))
+		th := in.Spawn(background, "write", 1, math.MaxUint32)
+		_, err := th.Wait(background)
+		var throw *cocoon.PreemptedError
+		if a := th.Account(); !errors.As(err, &throw) || a.Running < a.Blocked {
+			t.Errorf("the guest ended with %v; its account is %+v", err, a)
+		}
+	})
+}
+
+// TestPaceOfWrites: a guest that looks early, after short calls of WASI, gets no more for it: it
+// might compute for long next.
+func TestPaceOfWrites(t *testing.T) {
+	in := wasiInstance(t, wasiModule(t, Config{}), wazero.NewModuleConfig().WithStdout(io.Discard))
+	if _, err := in.Call(background, "write", 1, 1000); err != nil {
+		t.Fatal(err)
+	}
+	if n := in.pace.units; n >= mostUnits {
+		t.Errorf("the guest may run %d units until it looks", n)
+	}
+}
+
 type badReader struct{}
 
 func (badReader) Read([]byte) (int, error) { panic("the reader panics") }

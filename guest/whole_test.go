@@ -170,6 +170,54 @@ func TestShutdownOfASection(t *testing.T) {
 	})
 }
 
+// TestSectionThatYields: a call inside a task ends with its context also if the guest gives up its
+// turn in a loop, and so gets its amount anew before it has used it up.
+func TestSectionThatYields(t *testing.T) {
+	yields := func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		gives := compiled(t, c, func(ctx context.Context, _ api.Module, x uint32) uint32 {
+			Block(ctx, func() error { return nil })
+			return x
+		})
+		for _, x := range []struct {
+			in       *Instance
+			function string
+			args     []uint64
+		}{{instance(t, wasiModule(t, c)), "await", []uint64{5000}}, {instance(t, gives), "calls", nil}} {
+			h := rt.Go(background, "request", func(ctx context.Context) error {
+				ctx, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+				defer cancel()
+				if _, err := x.in.Call(ctx, x.function, x.args...); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%s ended with %v", x.function, err)
+				}
+				return nil
+			})
+			ctx, cancel := context.WithTimeout(background, 5*time.Second)
+			if err := h.Wait(ctx); err != nil {
+				t.Errorf("%s: %v", x.function, err)
+				h.Cancel()
+			}
+			cancel()
+		}
+	}
+	each(t, yields)
+	whole(t, yields)
+}
+
+// TestEndBeforeTurn: a call whose context ends while it waits for its turn says which call it is.
+func TestEndBeforeTurn(t *testing.T) {
+	whole(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		in := instance(t, compiled(t, c, nil))
+		spins := in.Spawn(background, "spin")
+		soon(t, "the guest runs", func() bool { return spins.Task() != nil })
+		ctx, cancel := context.WithTimeout(background, 10*time.Millisecond)
+		defer cancel()
+		_, err := in.Call(ctx, "fib", 1)
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "guest.fib") {
+			t.Errorf("the call ended with %v", err)
+		}
+	})
+}
+
 // TestSlowHostFunctions: a guest that calls slow functions of the host is stopped soon.
 func TestSlowHostFunctions(t *testing.T) {
 	whole(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {

@@ -31,6 +31,7 @@ const (
 	Writes                // to a client or a file, or reads from it, maybe by system calls
 	Sends                 // hands a message to another goroutine, which writes it
 	Receives              // takes a message that another goroutine has probably read by now
+	Works                 // runs code of the program, which may compute or wait
 )
 
 // BeginBrief begins a call that may wait but seldom does, such as a write to a socket. It differs
