@@ -3,6 +3,7 @@ package cocoon
 import (
 	"context"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -178,4 +179,44 @@ func TestCancelFromOutsideOfTheBubble(t *testing.T) {
 		}))
 	})
 	receive(t, "Cancel", done)
+}
+
+// Shutdown waits in the bubble's time for tasks in a bubble: those that sleep go on sleeping, and
+// its deadline comes.
+func TestShutdownInABubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		rt, err := New(Config{Slots: 1})
+		must(t, err)
+		for range 3 {
+			rt.Go(background, "sleeper", func(ctx context.Context) error {
+				return Block(ctx, func() error { time.Sleep(time.Hour); return nil })
+			})
+		}
+		synctest.Wait()
+		var again sync.WaitGroup
+		again.Go(func() { must(t, rt.Shutdown(background)) })
+		must(t, rt.Shutdown(background))
+		again.Wait()
+		if d := time.Since(begin); d < time.Hour || d > time.Hour+2*time.Minute {
+			t.Errorf("the tasks slept for an hour, and Shutdown took %v", d)
+		}
+
+		begin = time.Now()
+		rt, err = New(Config{Slots: 1})
+		must(t, err)
+		patient := rt.Go(background, "patient", func(ctx context.Context) error {
+			return Block(ctx, func() error { <-ctx.Done(); return nil })
+		})
+		silent := rt.Go(background, "silent", func(ctx context.Context) error { <-ctx.Done(); return nil })
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(background, time.Minute)
+		defer cancel()
+		must(t, rt.Shutdown(ctx))
+		if d := time.Since(begin); d < time.Minute || d > time.Minute+shutdownGrace {
+			t.Errorf("the deadline of a minute came after %v", d)
+		}
+		<-patient.Done()
+		<-silent.Done()
+	})
 }

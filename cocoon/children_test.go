@@ -314,3 +314,40 @@ func TestWaitInsideATask(t *testing.T) {
 	close(gate)
 	must(t, h.Wait(background))
 }
+
+// The end of a task visits each task below it once. When each of them ended the contexts of all
+// tasks below it again, a chain of 5000 tasks took 2 s to end. Each visit allocates, so the test
+// counts allocations.
+func TestCancelOfAChainVisitsEachTaskOnce(t *testing.T) {
+	short, long := allocsOfCancel(t, 100), allocsOfCancel(t, 1000)
+	if long > 2*short {
+		t.Errorf("%.0f allocations a task in a chain of 1000 tasks, %.0f in one of 100", long, short)
+	}
+}
+
+// allocsOfCancel cancels the first of n tasks, each started by the one before, none of which ends
+// meanwhile, and returns the allocations for each task.
+func allocsOfCancel(t *testing.T, n int) float64 {
+	rt := start(t, Config{Slots: 1})
+	deepest, gate := make(chan struct{}), make(chan struct{})
+	var link func(left int) func(context.Context) error
+	link = func(left int) func(context.Context) error {
+		return func(ctx context.Context) error {
+			ctx.Done() // so that each task has a context of its own to end
+			if left == 0 {
+				close(deepest)
+			} else {
+				rt.Go(ctx, "link", link(left-1))
+			}
+			return Block(ctx, func() error { <-gate; return nil })
+		}
+	}
+	first := rt.Go(background, "link", link(n))
+	receive(t, "the last task", deepest)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	first.Cancel()
+	runtime.ReadMemStats(&after)
+	close(gate)
+	return float64(after.Mallocs-before.Mallocs) / float64(n)
+}

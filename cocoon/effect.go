@@ -3,10 +3,15 @@ package cocoon
 import (
 	"log/slog"
 	"runtime/debug"
+	"time"
 
 	"github.com/cocoon-go/cocoon/internal/lang"
+	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
 )
+
+// longCall is how long a call of a safe function may run before calls left out for it are logged.
+const longCall = int64(time.Second)
 
 // toBackground moves the arriving task, or else the task in question, to the background. A running
 // task gives up its slot from its next safe point on, as any background task does, if another task
@@ -26,7 +31,7 @@ func (l *Loop) toBackground(now int64) {
 func (l *Loop) act(b *bound, s *site, operand uint64, now int64) {
 	switch s.effect {
 	case stubs.Call:
-		s.fn.call(l.rt)
+		s.fn.call(l.rt, now)
 	case stubs.Interval:
 		d := min(max(int64(operand), int64(lang.MinInterval)), int64(lang.MaxInterval))
 		if d != int64(operand) {
@@ -54,20 +59,44 @@ func (l *Loop) act(b *bound, s *site, operand uint64, now int64) {
 
 // call runs the function on a goroutine of its own, so that the caller, which evaluates the policy
 // and may be the timer's thread, does not wait.
-func (f *safeFunc) call(rt *Runtime) {
-	if !f.running.CompareAndSwap(false, true) {
-		f.missed.Add(1)
+func (f *safeFunc) call(rt *Runtime, now int64) {
+	if !f.since.CompareAndSwap(0, now) {
+		f.miss(rt, now)
 		return
 	}
 	f.calls.Add(1)
 	go func() {
-		defer f.running.Store(false)
+		defer f.since.Store(0)
+		returned := false
 		defer func() {
-			if r := recover(); r != nil {
-				f.panics.Add(1)
-				rt.log.add(slog.LevelError, "cocoon: safe function called by a policy panicked", "func", f.name, "panic", textOfPanic(r), "stack", string(debug.Stack()))
+			if !returned {
+				f.failed(rt, recover())
 			}
 		}()
 		f.do(rt.ctx)
+		returned = true
 	}()
+}
+
+// miss leaves out a call, because an earlier one has not returned. The runtime logs this if that
+// call runs long: a function that never returns makes its policy useless.
+func (f *safeFunc) miss(rt *Runtime, now int64) {
+	missed := f.missed.Add(1)
+	if since := f.since.Load(); since != 0 && now-since > longCall && f.missing.due(now) {
+		rt.log.add(slog.LevelWarn, "cocoon: a policy calls a safe function whose last call has not returned; such calls are left out", "func", f.name, "for", time.Duration(now-since), "missed", missed)
+	}
+}
+
+// failed logs a call that ended with a panic, or with Goexit. A function that always fails may be
+// called at each tick, so it does not log each time.
+func (f *safeFunc) failed(rt *Runtime, r any) {
+	failures := f.failures.Add(1)
+	if !f.failing.due(notify.Now()) {
+		return
+	}
+	why := "runtime.Goexit"
+	if r != nil {
+		why = textOfPanic(r)
+	}
+	rt.log.add(slog.LevelError, "cocoon: safe function called by a policy panicked", "func", f.name, "panic", why, "times", failures, "stack", string(debug.Stack()))
 }

@@ -30,16 +30,18 @@ func (c *cancelContext) end() {
 	c.cancel(nil)
 }
 
-// endBelow ends the contexts of the children that share the context of t, which has ended.
+// endBelow ends the contexts of the children that share the context of t, which has ended. The code
+// that has ended the context of a child also ends those below the child. So endBelow leaves them
+// out: otherwise the end of a chain of n tasks would visit n*n/2 tasks.
 func (t *Task) endBelow(cause error) {
 	for _, c := range t.Children() {
 		if !c.bare.Load() {
 			continue
 		}
-		if c.innerContext() != nil {
-			c.endContext(cause)
-		} else {
+		if c.innerContext() == nil {
 			c.endBelow(cause)
+		} else if !c.contextEnded() {
+			c.endContext(cause)
 		}
 		if c.Status() == Starting {
 			c.giveUp(cause)

@@ -29,7 +29,8 @@ func FuncName(f any) string {
 // suspended half-way. f is a name, a function value (see FuncName) or a Func. Policies can also
 // call a func(), a func(context.Context) or a Func, with call("name"), by its full name or the part
 // after the last dot. Such a call runs on a goroutine of its own, one at a time: while it runs,
-// further calls are only counted as missed. Its context ends at Shutdown.
+// further calls are left out. The runtime logs calls that panic or call runtime.Goexit, and calls
+// left out because one has run for more than a second. The context of a call ends at Shutdown.
 func (rt *Runtime) RegisterSafeFunc(f any) error {
 	name, do, err := funcOf("RegisterSafeFunc", f)
 	if err != nil {

@@ -18,8 +18,9 @@ import (
 // for sampleRunning or longer is sampled. From the time since the last sample, the runtime
 // subtracts
 //
-//   - all of it, if the goroutine waits or is in a system call (the time counts as blocked), or
-//     back from a wait and without a P (it counts as starved);
+//   - if the goroutine waits or is in a system call (the time counts as blocked), or is back from a
+//     wait and without a P (it counts as starved): all of it if the goroutine has not run since the
+//     last sample (stays), and otherwise up to 20 ms;
 //   - the part that exceeds the processor time that the whole process has used meanwhile, because
 //     no task can have run longer than that. This is exact if one task keeps the process busy, and
 //     otherwise a bound;
@@ -166,7 +167,7 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 		}
 	}
 	vouched := min(span, 2*sampleRunning) // one look says nothing about a time long before it
-	off, blocked := s.notRunning(vouched, min(span, late))
+	off, blocked := s.notRunning(span, vouched, min(span, late))
 	waits := off > 0 && off >= vouched
 	if cpu.expected {
 		if cpu.readings != nil {
@@ -177,16 +178,19 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 		}
 		off = max(off, span-s.served(now, cpu)*(span-off)/max(1, span))
 	}
+	if k.waitsSince != 0 {
+		// It waited at the last sample: assume it ran for half of the time since then at most, and
+		// not for long.
+		off = max(off, span/2, span-every)
+	}
 	again := every
-	if waits {
+	if !waits {
+		k.waitsSince = 0
+	} else {
 		if k.waitsSince == 0 {
 			k.waitsSince = now
 		}
 		again = max(min(4*every, sampleRunning), idleLook(now-k.waitsSince, lead))
-	} else if k.waitsSince != 0 {
-		// It waited at the last sample: assume it ran for half of the time since then, and not for
-		// long.
-		off, k.waitsSince = max(off, span/2, span-every), 0
 	}
 	if off > 0 {
 		s.core.Discount(off, blocked, now)
@@ -214,14 +218,17 @@ func (s *strand) putOff(now, by int64, cpu cpuSample) (next int64) {
 }
 
 // notRunning returns how long the task has not run, judged by the state of its goroutine, and
-// whether it was blocked meanwhile. vouched is the time for which one look counts, and late the
-// least time for which a waiting goroutine has waited. A task that has lost its P counts as
-// running, because the timer's own goroutine may have the P. If goroutines wait for Ps, the task's
-// share of the processor time bounds its running time.
-func (s *strand) notRunning(vouched, late int64) (off int64, blocked bool) {
-	was := s.inCall
+// whether it was blocked meanwhile. span is the time since the last sample, vouched the time for
+// which one look counts, and late the least time for which a waiting goroutine has waited. A task
+// that has lost its P counts as running, because the timer's own goroutine may have the P. If
+// goroutines wait for Ps, the task's share of the processor time bounds its running time.
+func (s *strand) notRunning(span, vouched, late int64) (off int64, blocked bool) {
+	was, status := s.inCall, s.status()
 	s.inCall = false
-	switch s.status() {
+	if s.stays(status == goroutine.Waiting || status == goroutine.Ready) {
+		vouched = span
+	}
+	switch status {
 	case goroutine.Waiting:
 		return max(vouched, late), true
 	case goroutine.Syscall:
@@ -232,6 +239,20 @@ func (s *strand) notRunning(vouched, late int64) (off int64, blocked bool) {
 		return vouched, false
 	}
 	return 0, false
+}
+
+// stays reports whether the task's goroutine has not run since the last sample, which found it in
+// the same wait. Without that, a task that waits for long, and is rarely looked at, would be charged
+// for most of its wait if other tasks keep the cores busy. waits says whether the goroutine waits
+// now, or is back from a wait and has not run. The record of a goroutine that waits for a coroutine
+// (iter.Pull) says nothing about the coroutine.
+func (s *strand) stays(waits bool) (stays bool) {
+	k, g := s.checked(), s.g.Load()
+	leaves, known := goroutine.LeavesOf(g)
+	waits = waits && known && pulledBy(g) == nil
+	stays = waits && k.waited && leaves == k.leaves
+	k.waited, k.leaves = waits, leaves
+	return stays
 }
 
 // served returns for how much of the time since its last sample the task can have had a processor,

@@ -32,6 +32,57 @@ func TestWaitingIsNotRunning(t *testing.T) {
 	}
 }
 
+// A task that waits for long is rarely looked at. It does not count as running between two looks,
+// although other tasks keep the processors busy, and hardly if it was woken meanwhile.
+func TestLongWaitIsNotRunning(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	goroutine.Learn()
+	if _, ok := goroutine.Leaves(); !ok {
+		t.Skip("goroutines do not say how often they have stopped running")
+	}
+	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "waits", Limit: time.Hour}) // the timer does not look
+	must(t, err)
+	wake := make(chan struct{})
+	h := rt.Go(background, "waits", func(ctx context.Context) error {
+		for range wake {
+		}
+		return nil
+	})
+	l := rt.Loop()
+	look := func() (ran time.Duration) {
+		eventually(t, "the wait", func() (waits bool) {
+			l.lockAll()
+			defer l.unlock()
+			l.running(func(s *strand) bool { waits = s.status() == goroutine.Waiting; return true })
+			return waits
+		})
+		l.lockAll()
+		defer l.unlock()
+		now := notify.Now()
+		l.running(func(s *strand) bool {
+			k := s.checked()
+			k.cpuAt = max(1, k.cpuAt) // as if it were not the first sample
+			l.sampleRan(l.leads.Load(), now, 0, cpuSample{used: now, procs: 2, expected: true})
+			ran = time.Duration(s.core.Ran(now))
+			return true
+		})
+		return ran
+	}
+	before := look()
+	time.Sleep(100 * time.Millisecond)
+	waited := look()
+	if d := waited - before; d > time.Millisecond {
+		t.Errorf("a wait of 100 ms counts as %v of running", d)
+	}
+	wake <- struct{}{}
+	time.Sleep(100 * time.Millisecond)
+	if d := look() - waited; d > time.Duration(sampleRunning)+time.Millisecond {
+		t.Errorf("a wait of 100 ms, with one interruption, counts as %v of running", d)
+	}
+	close(wake)
+	must(t, h.Wait(background))
+}
+
 // The same for a limit shorter than the time between two samples of a long one.
 func TestWaitingIsNotRunningForAShortLimit(t *testing.T) {
 	t.Parallel() // most of its time is a wait

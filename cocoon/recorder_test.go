@@ -53,7 +53,7 @@ func TestFlightRecorder(t *testing.T) {
 	for range 3 {
 		rt.Notify("now", 1)
 		d = next(t, decisions, DecisionSnapshot)
-		eventually(t, "the call to end", func() bool { return !rt.funcs[snapshotFunc].running.Load() })
+		eventually(t, "the call to end", func() bool { return rt.funcs[snapshotFunc].since.Load() == 0 })
 	}
 	rt.recorder.mu.Lock() // the last file has pruned the rest
 	files := filesIn(t, folder)

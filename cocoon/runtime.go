@@ -128,12 +128,14 @@ type following struct{ at atomic.Int64 }
 
 // safeFunc is a function that policies may call.
 type safeFunc struct {
-	name    string
-	do      func(context.Context)
-	running atomic.Bool
-	calls   atomic.Int64
-	missed  atomic.Int64
-	panics  atomic.Int64
+	name     string
+	do       func(context.Context)
+	since    atomic.Int64 // when the call in progress began; 0: none is
+	calls    atomic.Int64
+	missed   atomic.Int64 // calls left out because another one was in progress
+	missing  logLimit
+	failures atomic.Int64 // calls that ended with a panic or Goexit
+	failing  logLimit
 }
 
 // cpuClock reads the process's processor time. Only the timer's thread uses it.

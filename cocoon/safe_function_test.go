@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"context"
+	"runtime"
 	"sync/atomic"
 	"testing"
 )
@@ -52,4 +53,31 @@ func TestSafeFunctionThatNeverEnds(t *testing.T) {
 	within(t, "Shutdown", func() { must(t, rt.Shutdown(background)) })
 	close(release)
 	receive(t, "the function", returned)
+}
+
+// A safe function that never returns, or that ends by Goexit, does not go unnoticed, and does not
+// flood the log.
+func TestSafeFunctionsThatFailAreLogged(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
+	var exits atomic.Int32
+	must(t, rt.RegisterSafeFunc(Func{Name: "exits", Do: func(context.Context) { exits.Add(1); runtime.Goexit() }}))
+	must(t, rt.RegisterSafeFunc(Func{Name: "endless", Do: func(ctx context.Context) { <-ctx.Done() }}))
+	register(t, rt, Policy{Name: "p", On: OnStart, Expr: `call("exits"); call("endless")`})
+	must(t, rt.Run(background, "job", idle))
+	eventually(t, "more calls", func() bool {
+		must(t, rt.Run(background, "job", idle))
+		return exits.Load() >= 20
+	})
+	rt.funcs["endless"].since.Add(-2 * longCall) // as if it had run that long
+	for range 20 {
+		must(t, rt.Run(background, "job", idle))
+	}
+	rt.log.flush()
+	if n := log.count("panic=runtime.Goexit"); n != 1 {
+		t.Errorf("%d lines about Goexit", n)
+	}
+	if n := log.count("has not returned"); n != 1 {
+		t.Errorf("%d lines about the call that does not return", n)
+	}
 }

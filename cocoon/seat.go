@@ -63,7 +63,7 @@ func (l *Loop) surface(s *strand, now int64) {
 func (s *strand) sampleFrom(now int64) {
 	s.sampled = now
 	if s.checks != nil {
-		s.checks.cpuAt, s.checks.putOffs, s.checks.until, s.checks.waitsSince = 0, 0, 0, 0
+		*s.checks = checks{strain: s.checks.strain}
 	}
 }
 

@@ -31,12 +31,10 @@ func (rt *Runtime) Shutdown(ctx context.Context) error {
 	rt.closing = true
 	rt.regMu.Unlock()
 	if !first {
-		select {
-		case <-rt.stopped:
-			return nil
-		case <-ctx.Done():
+		if !rt.waitFor(ctx, rt.stopped, rt.isStopped) {
 			return context.Cause(ctx)
 		}
+		return nil
 	}
 	for _, l := range *rt.loops.Load() {
 		l.lockAll()
@@ -64,14 +62,54 @@ func (rt *Runtime) Shutdown(ctx context.Context) error {
 // drained waits until no task is left, and reports false if ctx ends first. The loops are already
 // closed.
 func (rt *Runtime) drained(ctx context.Context) bool {
-	for rt.tasks.Load() > 0 {
+	return rt.waitFor(ctx, rt.empty, func() bool { return rt.tasks.Load() == 0 })
+}
+
+func (rt *Runtime) isStopped() bool {
+	select {
+	case <-rt.stopped:
+		return true
+	default:
+		return false
+	}
+}
+
+// waitFor waits until done reports true, and reports false if ctx ends first. The channel receives
+// an element when done may have become true. It is from outside of any bubble, so the time of a
+// bubble would stand still in a wait for it, and neither the deadline of ctx nor that for which a
+// task sleeps would come. So waitFor asks again and again, in the bubble's time, while tasks are in
+// bubbles: first after a millisecond, and then after a 64th of the time that it has waited.
+func (rt *Runtime) waitFor(ctx context.Context, channel <-chan struct{}, done func() bool) bool {
+	step := time.Millisecond
+	for !done() {
+		told, again := channel, (<-chan time.Time)(nil)
+		if notify.Bubbled() && rt.inBubbles() {
+			told, again = nil, time.After(step)
+			step = min(step+step/64, time.Minute)
+		}
 		select {
 		case <-ctx.Done():
 			return false
-		case <-rt.empty:
+		case <-told:
+		case <-again:
 		}
 	}
 	return true
+}
+
+// inBubbles reports whether a task runs in a bubble.
+func (rt *Runtime) inBubbles() bool {
+	for _, l := range *rt.loops.Load() {
+		l.lock()
+		for s := l.live; s != nil; s = s.next {
+			if s.bubbled {
+				l.unlock()
+				return true
+			}
+		}
+		l.unlock()
+	}
+	return false
 }
 
 func (rt *Runtime) liveTasks() (tasks []*Task) {

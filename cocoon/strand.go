@@ -193,6 +193,8 @@ type checks struct {
 	putOffs    int   // how often the first sample was put off; putOffs when it was taken
 	until      int64 // when a first sample that was put off is due
 	waitsSince int64 // since when every sample found it waiting; 0: the last sample did not
+	waited     bool  // the last sample found its goroutine waiting, or ready and back from a wait
+	leaves     uint8 // how often its goroutine had stopped running then, see goroutine.Leaves
 	strain     strain
 }
 

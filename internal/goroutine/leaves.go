@@ -14,12 +14,15 @@ var leavesAt atomic.Uintptr
 // waits, and when it yields its P or loses it. A system call changes the number only if the
 // goroutine loses its P there. After 256 times the number is the same again. It is not ok if Learn
 // has not found it. Leaves costs about 4 ns (BenchmarkLeaves), a tenth of two readings of the clock.
-func Leaves() (n uint8, ok bool) {
+func Leaves() (n uint8, ok bool) { return LeavesOf(ID()) }
+
+// LeavesOf is Leaves for another goroutine, given its identity.
+func LeavesOf(id uintptr) (n uint8, ok bool) {
 	at := leavesAt.Load()
-	if at == 0 {
+	if at == 0 || id == 0 {
 		return 0, false
 	}
-	return byteAt(ID() + at), true
+	return byteAt(id + at), true
 }
 
 func byteAt(addr uintptr) uint8 { return uint8(load32(addr&^3) >> (8 * (addr & 3))) }
