@@ -74,7 +74,9 @@ func idleLook(waited, lead int64) int64 {
 // task began: a limit of 100 ms threw 12 ms late in 7 of 100 attacks among 500 requests a second
 // (bench redos). Most of them have ended at the next look. On one P they have not, because the timer
 // gets the P when they are all ready; there the looks make the runtime hot (strainTimes), and the
-// next look has a P of its own.
+// next look has a P of its own. If the process got less processor time than a single busy task takes,
+// the sample is not put off: the timer of a process that is throttled comes late, and a task that
+// did not run would exceed its limit before the next look.
 const putOffs = 4 // one more than strainTimes
 
 // nextLook returns how long to put a first sample off.
@@ -172,7 +174,7 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	if cpu.expected {
 		if cpu.readings != nil {
 			cpu.sharers = max(cpu.sharers, float64(cpu.readings.least(s.core.Since())))
-			if k.putOffs < putOffs && cpu.from != 0 && cpu.sharers > 1 && off == 0 && now-s.core.Since() < lead/4*3 {
+			if cpu.sharers > 1 && off == 0 && s.mayPutOff(now, lead, cpu) {
 				return s.putOff(now, nextLook(every), cpu)
 			}
 		}
@@ -202,6 +204,20 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	// Vary the interval: a task that a ticker wakes would be found running whenever both timers
 	// coincide.
 	return now + again*3/4 + rand.Int64N(again/2)
+}
+
+// mayPutOff reports whether the sample is the task's first, and may be put off.
+func (s *strand) mayPutOff(now, lead int64, cpu cpuSample) bool {
+	k, used := s.checked(), int64(0)
+	switch {
+	case k.putOffs == putOffs || cpu.from == 0 || now-s.core.Since() >= lead/4*3:
+		return false
+	case k.putOffs == 0:
+		used = cpu.usedSince(s.sampled, now)
+	default:
+		used = cpu.used - k.cpuAt
+	}
+	return float64(used) >= 0.9*float64(now-s.sampled)
 }
 
 // putOff puts the first sample of a task off. The look that samples it at last covers all the time

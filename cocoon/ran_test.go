@@ -252,13 +252,15 @@ func TestFirstSampleIsPutOff(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	for name, c := range map[string]struct {
 		wanting []int64 // a P, at each look
+		used    float64 // processor time of the process, as a part of the real time
 		off     int64
 	}{
-		"alone":                 {[]int64{1}, 0},
-		"short requests":        {[]int64{5, 1}, 0},
-		"more short requests":   {[]int64{5, 3, 4, 1}, 0},
-		"a crowd":               {[]int64{4, 4, 5, 4, 4}, 24 * ms * 3 / 4},
-		"half of a core is had": {[]int64{2, 2, 2, 3, 2}, 24 * ms / 2},
+		"alone":                    {[]int64{1}, 1, 0},
+		"short requests":           {[]int64{5, 1}, 1, 0},
+		"more short requests":      {[]int64{5, 3, 4, 1}, 1, 0},
+		"a crowd":                  {[]int64{4, 4, 5, 4, 4}, 1, 24 * ms * 3 / 4},
+		"half of a core is had":    {[]int64{2, 2, 2, 3, 2}, 1, 24 * ms / 2},
+		"the process is throttled": {[]int64{2}, 0.25, 16 * ms * 7 / 8},
 	} {
 		rt := start(t, Config{Slots: 1})
 		goroutine.Learn()
@@ -277,7 +279,7 @@ func TestFirstSampleIsPutOff(t *testing.T) {
 			for i, n := range c.wanting {
 				now := begin + 16*ms + int64(i)*2*ms
 				clock.sharers.add(now, n)
-				cpu := cpuSample{used: ms + now - begin, was: ms, from: begin, procs: 1, expected: true, readings: &clock.sharers}
+				cpu := cpuSample{used: ms + int64(c.used*float64(now-begin)), was: ms, from: begin, procs: 1, expected: true, readings: &clock.sharers}
 				ran := s.core.Ran(now)
 				next := s.sampleRan(128*ms, now, 0, cpu)
 				last := i == len(c.wanting)-1
