@@ -10,16 +10,17 @@ import (
 
 // figures is the JSON object of a mode.
 type figures struct {
-	Mode          string `json:"mode"`
-	Attacks       int    `json:"attacks"`
-	Stopped       int    `json:"stopped"`
-	Answered      int    `json:"answered"`
-	LatenessP50us int64  `json:"lateness_p50_us"`
-	LatenessP99us int64  `json:"lateness_p99_us"`
-	LatenessMaxus int64  `json:"lateness_max_us"`
-	PingP50us     int64  `json:"ping_p50_us"`
-	PingP99us     int64  `json:"ping_p99_us"`
-	WrongBenign   int    `json:"wrong_benign"`
+	Mode               string `json:"mode"`
+	Attacks            int    `json:"attacks"`
+	Stopped            int    `json:"stopped"`
+	Answered           int    `json:"answered"`
+	LatenessP50us      int64  `json:"lateness_p50_us"`
+	LatenessP99us      int64  `json:"lateness_p99_us"`
+	LatenessMaxus      int64  `json:"lateness_max_us"`
+	PingP50us          int64  `json:"ping_p50_us"`
+	PingP99us          int64  `json:"ping_p99_us"`
+	WrongBenign        int    `json:"wrong_benign"`
+	GeneratorLateP99us int64  `json:"generator_late_p99_us"` // it sent its requests
 	loadtest.Cost
 }
 
@@ -54,8 +55,8 @@ func (d *display) result(m mode, o outcome) {
 		Mode: m.Name, Attacks: o.Attacks, Stopped: o.Stopped, Answered: o.Answered,
 		LatenessP50us: late.P50.Microseconds(), LatenessP99us: late.P99.Microseconds(), LatenessMaxus: late.Max.Microseconds(),
 		PingP50us: pings.P50.Microseconds(), PingP99us: pings.P99.Microseconds(),
-		WrongBenign: o.Benign,
-		Cost:        o.Used.Each(o.Requests),
+		WrongBenign: o.Benign, GeneratorLateP99us: o.Late.Microseconds(),
+		Cost: o.Used.Each(o.Requests),
 	}, m.Name, strconv.Itoa(o.Attacks), strconv.Itoa(o.Answered), strconv.Itoa(o.Stopped),
 		loadtest.Ms(late.P50), loadtest.Ms(late.P99), loadtest.Ms(late.Max),
 		loadtest.Ms(pings.P50), loadtest.Ms(pings.P99), strconv.Itoa(o.Benign))

@@ -109,7 +109,7 @@ func TestFields(t *testing.T) {
 	show := newDisplay(&stdout, t.Output(), true)
 	show.result(modes[1], outcome{Attacks: 3, Escaped: "x", Benign: 1, Wrong: "y", Requests: 4, Used: loadtest.Usage{CPU: 6 * time.Microsecond, Switches: 2}})
 	const want = `{"mode":"plain","attacks":3,"stopped":0,"answered":0,"lateness_p50_us":0,"lateness_p99_us":0,"lateness_max_us":0,` +
-		`"ping_p50_us":0,"ping_p99_us":0,"wrong_benign":1,"server_cpu_us":1.5,"server_switches":0.5}` + "\n"
+		`"ping_p50_us":0,"ping_p99_us":0,"wrong_benign":1,"generator_late_p99_us":0,"server_cpu_us":1.5,"server_switches":0.5}` + "\n"
 	if err := show.results.Finish(); err != nil || stdout.String() != want {
 		t.Errorf("got %s, %v; want %s", stdout.String(), err, want)
 	}

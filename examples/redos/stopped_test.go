@@ -9,9 +9,9 @@ import (
 )
 
 // TestAttacksAreStopped runs the example as its README says: cocoon build builds it, and the server
-// stops all attacks. A match runs for longer, but not in its own time, if other processes take the
-// core: half of the stops are at most five limits late. The figures of a quiet machine stand in
-// docs/benchmarks.md.
+// stops all attacks. Half of them are at most a limit late. On a busy machine they may be later,
+// because a limit counts running time; there the generator's requests are late, too. The figures of
+// a quiet machine stand in docs/benchmarks.md.
 func TestAttacksAreStopped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the example, and runs it for seconds")
@@ -33,8 +33,9 @@ func TestAttacksAreStopped(t *testing.T) {
 	if f.Attacks != len(builtIn) || f.Stopped != f.Attacks || f.WrongBenign != 0 {
 		t.Errorf("%d of %d attacks were stopped, %d benign verdicts were wrong; want all and none", f.Stopped, f.Attacks, f.WrongBenign)
 	}
-	if late := time.Duration(f.LatenessP50us) * time.Microsecond; late > 5*limit {
-		t.Errorf("half of the matches were stopped %v late or later; want at most %v", late, 5*limit)
+	most := limit + 2*time.Duration(f.GeneratorLateP99us)*time.Microsecond
+	if late := time.Duration(f.LatenessP50us) * time.Microsecond; late > most {
+		t.Errorf("half of the matches were stopped %v late or later; want at most %v", late, most)
 	}
 }
 
