@@ -8,9 +8,9 @@ import (
 )
 
 // Beat: a task that runs long and passes no SafePoint cannot yield its core. For such tasks the
-// timer of a hot runtime wakes every beatBreaths breaths and has nothing to do. Its thread takes the
-// core from the task's at once, and when it sleeps again the kernel gives the core to the thread that
-// has waited longest. Otherwise that thread would wait for the kernel's next tick.
+// timer of a hot runtime wakes every beatBreaths breaths and has nothing to do. Its thread takes
+// the core from the task's at once, and when it sleeps again the kernel gives the core to the thread
+// that has waited longest. Otherwise that thread would wait for the kernel's next tick.
 
 // beatBreaths is how many breaths pass between two wakings. With 10, they take at most 2.5 % of a
 // core.

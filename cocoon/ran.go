@@ -74,9 +74,9 @@ func idleLook(waited, lead int64) int64 {
 // task began: a limit of 100 ms threw 12 ms late in 7 of 100 attacks among 500 requests a second
 // (bench redos). Most of them have ended at the next look. On one P they have not, because the timer
 // gets the P when they are all ready; there the looks make the runtime hot (strainTimes), and the
-// next look has a P of its own. If the process got less processor time than a single busy task takes,
-// the sample is not put off: the timer of a process that is throttled comes late, and a task that
-// did not run would exceed its limit before the next look.
+// next look has a P of its own. If the process got less processor time than a single busy task
+// takes, the sample is not put off: the timer of a throttled process comes late, and a task that did
+// not run would exceed its limit before the next look.
 const putOffs = 4 // one more than strainTimes
 
 // nextLook returns how long to put a first sample off.
@@ -97,8 +97,8 @@ type cpuSample struct {
 
 // sample reads the clock if the last reading is old enough, or if there was a crowd then: a look
 // without a reading would charge a task for all the time since the last. It also reads the clock if
-// a first sample was put off until now. A reading is a system call of about 2 µs (BenchmarkCosts). If
-// shared is set, it also counts the goroutines that share the cores.
+// a first sample was put off until now. A reading is a system call of about 2 µs (BenchmarkCosts).
+// If shared is set, it also counts the goroutines that share the cores.
 func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
 	procs := int64(runtime.GOMAXPROCS(0))
 	due := c.sharers.wanted != 0 && now >= c.sharers.wanted

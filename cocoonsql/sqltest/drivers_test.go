@@ -71,7 +71,9 @@ func script(ctx context.Context, t *testing.T, d database, db *sql.DB) string {
 	tasktest.Eventually(t, "the transaction's end", func() bool { return db.Stats().InUse == 0 })
 	kept := db.Stats().OpenConnections
 	if d.driver == "postgres" {
-		kept = 0 // lib/pq gives the connection up if its watch of the context is faster than the rollback
+		// lib/pq keeps the connection if the rollback is faster than its watch of the context: 20 times
+		// in 300 without the wrapper, and 24 with it.
+		kept = 0
 	}
 	tell("kept", kept, tx.Commit() != nil)
 	var n int

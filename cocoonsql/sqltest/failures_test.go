@@ -15,9 +15,9 @@ import (
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
-// TestFailuresAreThrows throws into transactions at random moments, by a policy and by Cancel. Nothing else makes them fail,
-// so each failed task ends with the throw, whatever error the driver or database/sql made of it, and
-// each task that ended well has committed.
+// TestFailuresAreThrows throws into transactions at random moments, by a policy and by Cancel.
+// Nothing else makes them fail, so each failed task ends with the throw, whatever error the driver or
+// database/sql made of it, and each task that ended well has committed.
 func TestFailuresAreThrows(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d database, dsn string) {
 		db := opened(t, cocoonsql.Open, d.driver, dsn)
