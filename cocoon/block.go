@@ -76,6 +76,7 @@ func (s *strand) mayCall(ctx context.Context) error {
 
 // away gives the task's slot to other tasks while fn runs.
 func (s *strand) away(fn func() error) error {
+	s.endStretch()
 	if s.aside() {
 		s.beginAside()
 	} else {
@@ -111,6 +112,7 @@ func Yield(ctx context.Context) {
 // passOn lets the waiting tasks go first, and reports whether the task waited meanwhile.
 func (s *strand) passOn() (waited bool) {
 	l := s.loop
+	s.endStretch()
 	l.lock()
 	now := notify.Now()
 	if s.meet(now); s.lent.Load() {
@@ -136,6 +138,7 @@ func (s *strand) passOn() (waited bool) {
 // block gives the task's slot up.
 func (s *strand) block() {
 	l := s.loop
+	s.endStretch()
 	l.lock()
 	now := notify.Now()
 	s.meet(now)
@@ -158,6 +161,7 @@ func (s *strand) unblock() {
 	l.lock()
 	if now := notify.Now(); s.regain(now) {
 		l.unlock()
+		s.beginStretch(now)
 	} else {
 		s.awaitSlot(now)
 	}
@@ -207,6 +211,7 @@ func (s *strand) afterRest() {
 		return
 	}
 	s.breath.looked = 0 // what it ran before was before a pause
+	s.beginStretch(s.restedAt.Load())
 	s.afterCall()
 }
 
@@ -229,6 +234,7 @@ func beginBrief(ctx context.Context, what inside.Brief) (call inside.Call, err e
 		return call, err
 	}
 	call.Task = (*briefCall)(s)
+	s.endStretch()
 	if s.aside() {
 		s.beginAside()
 		return call, nil

@@ -23,6 +23,7 @@ func (s *strand) leave(t *Task, err *error) {
 		status, *err = s.unanswered(*err)
 	}
 	s.landed()
+	s.endStretch()
 	if s.loop.rt.cfg.Trace {
 		t.traceEnd()
 	}

@@ -50,7 +50,7 @@ func (s *strand) findMask() maskState {
 		s.loop.unlock()
 	}
 	held, kept, cgo := heldLines(), s.loop.rt.kept.Load(), runtime.NumCgoCall()
-	if held == nil && kept == nil && (cgo == cgoAtInit || s.stacks != nil && cgo == s.stacks.cgoSeen) {
+	if held == nil && kept == nil && (cgo == cgoAtInit || s.stacks.Load().sawFree(cgo)) {
 		return o
 	}
 	m, p := s.remembers(), o.throw
@@ -84,14 +84,6 @@ func (s *strand) findMask() maskState {
 		p.say(s, &w)
 	}
 	return o
-}
-
-// remembers returns the strand's memory, which is made when it is first needed.
-func (s *strand) remembers() *stackMemory {
-	if s.stacks == nil {
-		s.stacks = new(stackMemory)
-	}
-	return s.stacks
 }
 
 // stands reports whether the state still covers all pending requests. Called under the loop's

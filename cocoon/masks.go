@@ -36,7 +36,11 @@ type stackMemory struct {
 	cgoSeen int64 // the process's calls of C when the stack was last found free of callbacks
 	masked  maskedStacks
 	busy    bool // it walks the stack now
+	stretch stretch
 }
+
+// sawFree reports whether the stack was last found free of callbacks at that number of calls of C.
+func (m *stackMemory) sawFree(cgo int64) bool { return m != nil && cgo == m.cgoSeen }
 
 func (m *maskedStacks) find(sum uint64) (at maskedStack, ok bool) {
 	for _, at := range m.last {

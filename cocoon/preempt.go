@@ -90,7 +90,7 @@ func (s *strand) respond() {
 		if s.blocked {
 			return
 		}
-		if s.stacks.isBusy() { // a function that findMask has called, and that is rewritten
+		if s.stacks.Load().isBusy() { // a function that findMask has called, and that is rewritten
 			return
 		}
 		o := s.findMask()

@@ -158,6 +158,9 @@ func (l *Loop) sampleRan(k *leads, now, late int64, cpu cpuSample) (next int64) 
 func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	span, from, every := now-s.sampled, firstSample(lead), samplesOf(lead)
 	k := s.checked()
+	if s.inStretch(now) {
+		return s.sampledTo(now, every, cpu)
+	}
 	if now < k.until {
 		return k.until
 	}
@@ -170,7 +173,7 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	}
 	vouched := min(span, 2*sampleRunning) // one look says nothing about a time long before it
 	off, blocked := s.notRunning(span, vouched, min(span, late))
-	waits := off > 0 && off >= vouched
+	waits := off > 0 && off >= vouched && !k.lostP // one that has lost its P soon runs again
 	if cpu.expected {
 		if cpu.readings != nil {
 			cpu.sharers = max(cpu.sharers, float64(cpu.readings.least(s.core.Since())))
@@ -198,12 +201,33 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 		s.core.Discount(off, blocked, now)
 		s.runBase.Store(now - s.core.Ran(now))
 	}
+	return s.sampledTo(now, again, cpu)
+}
+
+// sampledTo records a sample, and returns when to take the next, after again.
+func (s *strand) sampledTo(now, again int64, cpu cpuSample) (next int64) {
+	k := s.checked()
 	if s.sampled, k.putOffs = now, putOffs; cpu.expected {
 		k.cpuAt, k.ranAt = cpu.used, s.core.Ran(now)
 	}
 	// Vary the interval: a task that a ticker wakes would be found running whenever both timers
 	// coincide.
 	return now + again*3/4 + rand.Int64N(again/2)
+}
+
+// inStretch subtracts the time until now that a task had no processor in its stretch (exact.go), and
+// reports whether it is in one. Called by the timer, under the loop's lock.
+func (s *strand) inStretch(now int64) bool {
+	m := s.stacks.Load()
+	if m == nil {
+		return false
+	}
+	off, known := m.stretch.look(s.g.Load(), now)
+	if off > 0 {
+		s.core.Discount(off, false, now)
+		s.runBase.Store(now - s.core.Ran(now))
+	}
+	return known
 }
 
 // mayPutOff reports whether the sample is the task's first, and may be put off.
@@ -236,12 +260,16 @@ func (s *strand) putOff(now, by int64, cpu cpuSample) (next int64) {
 // notRunning returns how long the task has not run, judged by the state of its goroutine, and
 // whether it was blocked meanwhile. span is the time since the last sample, vouched the time for
 // which one look counts, and late the least time for which a waiting goroutine has waited. A task
-// that has lost its P counts as running, because the timer's own goroutine may have the P. If
-// goroutines wait for Ps, the task's share of the processor time bounds its running time.
+// that has lost its P since the last look counts as running, because the timer's own goroutine may
+// have the P. If goroutines wait for Ps, the task's share of the processor time bounds its running
+// time.
 func (s *strand) notRunning(span, vouched, late int64) (off int64, blocked bool) {
 	was, status := s.inCall, s.status()
 	s.inCall = false
-	if s.stays(status == goroutine.Waiting || status == goroutine.Ready) {
+	k := s.checked()
+	k.lostP = status == goroutine.Runnable
+	stays := s.stays(k.lostP || status == goroutine.Waiting || status == goroutine.Ready)
+	if stays {
 		vouched = span
 	}
 	switch status {
@@ -253,15 +281,19 @@ func (s *strand) notRunning(span, vouched, late int64) (off int64, blocked bool)
 		}
 	case goroutine.Ready:
 		return vouched, false
+	case goroutine.Runnable:
+		if stays {
+			return span, false
+		}
 	}
 	return 0, false
 }
 
 // stays reports whether the task's goroutine has not run since the last sample, which found it in
-// the same wait. Without that, a task that waits for long, and is rarely looked at, would be charged
-// for most of its wait if other tasks keep the cores busy. waits says whether the goroutine waits
-// now, or is back from a wait and has not run. The record of a goroutine that waits for a coroutine
-// (iter.Pull) says nothing about the coroutine.
+// the same wait, for a message or for a P. Without that, a task that waits for long, and is rarely
+// looked at, would be charged for most of its wait if other tasks keep the cores busy. waits says
+// whether the goroutine waits now. The record of a goroutine that waits for a coroutine (iter.Pull)
+// says nothing about the coroutine.
 func (s *strand) stays(waits bool) (stays bool) {
 	k, g := s.checked(), s.g.Load()
 	leaves, known := goroutine.LeavesOf(g)

@@ -281,6 +281,7 @@ func TestFirstSampleIsPutOff(t *testing.T) {
 				clock.sharers.add(now, n)
 				cpu := cpuSample{used: ms + int64(c.used*float64(now-begin)), was: ms, from: begin, procs: 1, expected: true, readings: &clock.sharers}
 				ran := s.core.Ran(now)
+				s.checked().waited = false // the looks follow at once: it may have had no P since the last
 				next := s.sampleRan(128*ms, now, 0, cpu)
 				last := i == len(c.wanting)-1
 				if put := s.sampled != now; put == last {

@@ -65,6 +65,7 @@ func (s *strand) awaitSlot(now int64) {
 	}
 	s.loop.unlockAndLook(now)
 	<-s.token()
+	s.startsLate()
 }
 
 // dropLent removes s from the lists of tasks without a slot. Called under the loop's lock.

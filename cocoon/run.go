@@ -60,7 +60,9 @@ func (s *strand) admit(ctx context.Context, t *Task) error {
 	waits, err := s.nestOrArrive(ctx, t)
 	if waits {
 		s.token() // here, where the stack is shallower
-		err = s.await(t)
+		if err = s.await(t); err == nil {
+			s.startsLate()
+		}
 		s.unshown = err == nil && s.loop.rt.witness.Load() != nil
 	}
 	if err == nil {

@@ -7,6 +7,7 @@ func (l *Loop) seat(s *strand, now int64) {
 	l.slots[s.core.Slot()].holder.Store(&s.firm)
 	s.runBase.Store(now - s.core.Ran(now))
 	s.sampleFrom(now)
+	s.restedAt.Store(now)
 	l.busy++
 	l.arm(s, now)
 	if s.requests.Load() != 0 && !s.raised && s.respondsFrom() <= now {

@@ -85,7 +85,7 @@ type strand struct {
 	breath   breather
 	// since when brief calls have found tasks waiting for a slot; 0: the last one found none
 	keptFrom int64
-	stacks   *stackMemory // nil before the first look that walks the stack
+	stacks   atomic.Pointer[stackMemory] // nil before it is first needed; only its stretch is read by others
 	memory   memory
 }
 
@@ -194,6 +194,7 @@ type checks struct {
 	until      int64 // when a first sample that was put off is due
 	waitsSince int64 // since when every sample found it waiting; 0: the last sample did not
 	waited     bool  // the last sample found its goroutine waiting, or ready and back from a wait
+	lostP      bool  // the last sample found its goroutine without the P on which it had run
 	leaves     uint8 // how often its goroutine had stopped running then, see goroutine.Leaves
 	strain     strain
 }

@@ -1,0 +1,17 @@
+package kernel
+
+import "golang.org/x/sys/unix"
+
+// Thread returns the number of the calling thread, which ThreadCPU takes; 0: unknown.
+func Thread() int32 { return int32(unix.Gettid()) }
+
+// ThreadCPU returns the processor time that a thread of the process has used, in ns. It is not ok
+// if the thread has ended. Cost: a system call of about 0.3 µs.
+func ThreadCPU(thread int32) (used int64, ok bool) {
+	const schedClock, perThread = 2, 4 // CPUCLOCK_SCHED and CPUCLOCK_PERTHREAD_MASK, linux/posix-timers.h
+	var ts unix.Timespec
+	if unix.ClockGettime(^thread<<3|perThread|schedClock, &ts) != nil {
+		return 0, false
+	}
+	return ts.Nano(), true
+}
