@@ -22,10 +22,30 @@ func (rt *Runtime) tellWarnings(fresh []*version) {
 	}
 	members := rt.members()
 	more := newRemarks(&rt.toldTogether, append(analyzer.Together(members), analyzer.Mismatched(members, rt.declaredKinds())...))
-	for name, said := range more {
-		texts[name] = append(texts[name], said...)
+	for _, more := range []map[string][]string{more, newRemarks(&rt.toldSlots, rt.onSlots())} {
+		for name, said := range more {
+			texts[name] = append(texts[name], said...)
+		}
 	}
 	rt.warn(texts)
+}
+
+// onSlots returns the warnings about policies for which the loops have too few slots. Called with
+// regMu held.
+func (rt *Runtime) onSlots() (all []analyzer.Remark) {
+	for _, name := range slices.Sorted(maps.Keys(rt.policies)) {
+		v := rt.policies[name].now
+		var loops []analyzer.Loop
+		for _, b := range v.bounds {
+			loops = append(loops, analyzer.Loop{Name: b.loop.cfg.Name, Slots: int(b.loop.usable.Load())})
+		}
+		m := analyzer.Member{Spec: v.spec, Verified: v.verified}
+		m.Spec.Mode = v.mode()
+		if r := analyzer.OnSlots(m, loops); r != nil {
+			all = append(all, *r)
+		}
+	}
+	return all
 }
 
 // newRemarks returns the texts of the remarks that are not in told, by policy, and puts all into

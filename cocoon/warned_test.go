@@ -35,6 +35,32 @@ func TestWarningsAreLogged(t *testing.T) {
 	has(`policy=ranks warnings="[policy.expr:1:1: the policy \"order\" ranks the same tasks`, 1)
 }
 
+// A condition that a loop's number of slots decides is logged when the policy comes into force, or
+// when the loop is made.
+func TestTooFewSlotsAreLogged(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 3, Logger: log.logger()})
+	has := func(want string, times int) {
+		t.Helper()
+		rt.log.flush()
+		if n := log.count(want); n != times {
+			t.Errorf("%d lines with %s, want %d:\n%s", n, want, times, &log)
+		}
+	}
+	const two = `policy=spare warnings="[policy.expr:1:1: loop.busy >= loop.slots - 2 is always true on the loop \"two\", which has 2 slots`
+	register(t, rt, Policy{Name: "spare", On: OnEnqueue, Expr: `loop.busy >= loop.slots - 2 ? throw("x") : continue()`})
+	has("warnings=", 0)
+	_, err := rt.NewLoop(LoopConfig{Name: "two", Slots: 2})
+	must(t, err)
+	has(two, 1)
+	_, err = rt.NewLoop(LoopConfig{Name: "more", Slots: 8})
+	must(t, err)
+	has("warnings=", 1)
+	register(t, rt, Policy{Name: "busy", On: OnEnqueue, Match: Match{Loops: []string{"two"}}, Expr: `loop.busy > 3 and queue.length > 9 ? throw("x") : continue()`})
+	has(`policy=busy warnings="[policy.expr:1:1: loop.busy > 3 is always false on the loop \"two\", which has 2 slots`, 1)
+	has("warnings=", 2)
+}
+
 // States that no policy writes are logged once, a minute after the first task.
 func TestIdleStatesAreLogged(t *testing.T) {
 	var log journal
