@@ -93,7 +93,7 @@ func (m Member) decidedBySlots(slots int) (found *ir.Node, always, loaded bool) 
 	loses, ofMax := knows.loses(before), lowered(m.Verified.program.Root)
 	knows.p.Root.Any(func(n *ir.Node) bool {
 		v, reached := knows.values[n]
-		if loaded || ofMax[n] || n.B == nil || n.Type != stubs.Bool || n.A.Type == stubs.Bool || !reached || !v.truth.constant() || before.values[n].truth.constant() {
+		if loaded || ofMax[n] || n.A == nil || n.B == nil || n.Type != stubs.Bool || n.A.Type == stubs.Bool || !reached || !v.truth.constant() || before.values[n].truth.constant() {
 			return false
 		}
 		g, s := grounds{}, flat

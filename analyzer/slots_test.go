@@ -40,6 +40,7 @@ func TestDecidedBySlots(t *testing.T) {
 		{refuse(`loop.slots > 2 and loop.busy >= loop.slots - 2`), []int{2}, ""},
 		{refuse(`loop.busy == loop.slots and queue.length > 2 * loop.slots`), []int{1}, ""},
 		{refuse(`queue.length > 9`), []int{1}, ""},
+		{refuse(`any(1..3, # > loop.busy) and queue.length > 9`), []int{2}, ""},
 		{on(stubs.Start, `loop.busy > loop.slots - 2 ? set("flag", true) : set("flag", false)`), []int{2}, "loop.busy > loop.slots - 2 " + always},
 	} {
 		var loops []Loop
