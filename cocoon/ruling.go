@@ -126,6 +126,8 @@ func (o *basis) branch(name string, decided ir.Branch) Branch {
 	if o.source != nil {
 		if line, col, ok := o.source.PlaceIn(plainName(name), at.Pos); ok {
 			b.File, b.Line, b.Column = o.document(), line, col
+		} else if line, col := o.source.Place(document.Part{Kind: "policy", Name: plainName(name)}); line > 0 {
+			b.File, b.Line, b.Column = o.document(), line, col // a limit, whose expression no one has written
 		}
 	}
 	for _, c := range decided.When {

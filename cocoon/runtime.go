@@ -55,6 +55,7 @@ type Runtime struct {
 	canaries canaries
 	speaks   atomic.Bool  // policies or documents may refer to names
 	unmetAt  atomic.Int64 // when names without a match are logged; 0: never
+	loopsAt  atomic.Int64 // when loops that do not exist are logged; 0: never
 	told     []string     // the names that were logged; guarded by regMu
 
 	// the states and warnings that were logged; guarded by regMu
