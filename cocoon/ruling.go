@@ -111,9 +111,11 @@ func (r *ruling) values(program *ir.Program) (all []StubValue) {
 }
 
 // because formats the values on one line.
-func (r *ruling) because() string {
+func (r *ruling) because() string { return r.find().because() }
+
+func (f *finding) because() string {
 	var texts []string
-	for _, v := range r.find().values {
+	for _, v := range f.values {
 		texts = append(texts, v.String())
 	}
 	return strings.Join(texts, " ")
