@@ -9,10 +9,10 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Unaccompanied returns warnings about policies that compare an arriving task with the running ones,
-// where the documents declare no task that may be suspended: such a policy never sees a running
-// task. Code may register preemptible functions, so the runtime does not use it: it looks at the
-// tasks that have come. tasks are the declarations of the documents.
+// Unaccompanied returns warnings about policies that compare an arriving task with the running
+// ones, where the documents declare no task that may be suspended: such a policy never sees a
+// running task. Code may register preemptible functions, so the runtime does not use it: it looks
+// at the tasks that have come. tasks are the declarations of the documents.
 func Unaccompanied(members []Member, tasks map[string]document.Class) (all []Remark) {
 	for _, c := range tasks {
 		if c.Kind == "preemptible" || c.Kind == "both" {

@@ -165,8 +165,8 @@ func TestDocumentedLoop(t *testing.T) {
 	}
 }
 
-// A name of a section in place of a task's is unmet, although sections have it, and the reverse; the
-// log says so. A limit is for both.
+// A name of a section in place of a task's is unmet, although sections have it, and the reverse;
+// the log says so. A limit is for both.
 func TestUnmetSectionsAndTasks(t *testing.T) {
 	var log journal
 	rt := start(t, Config{Slots: 1, Logger: log.logger()})

@@ -10,8 +10,8 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// loopsAfter is how long policies may name loops that do not exist before the log says so. A program
-// may register its policies first, and make its loops afterwards.
+// loopsAfter is how long policies may name loops that do not exist before the log says so. A
+// program may register its policies first, and make its loops afterwards.
 const loopsAfter = 5 * time.Second
 
 // listenForLoops schedules a look at the loops that policies name, if one of them does not exist.

@@ -70,8 +70,8 @@ func (v *version) unmet(u unmetNames) {
 	}
 }
 
-// unmetCalls adds the names of tasks and sections in the expression. A name that the policy uses for
-// both, as a limit does, may be of either.
+// unmetCalls adds the names of tasks and sections in the expression. A name that the policy uses
+// for both, as a limit does, may be of either.
 func (v *version) unmetCalls(u unmetNames) {
 	asTask, asSection := map[string]bool{}, map[string]bool{}
 	note := func(name string, stub stubs.ID) {

@@ -61,7 +61,8 @@ policies:
 	}
 }
 
-// A failure names a limit as its document does, with the place, and with the policy's name for tests.
+// A failure names a limit as its document does, with the place, and with the policy's name for
+// tests.
 func TestLimitsAreNamedByTheirDocument(t *testing.T) {
 	const document = "version: 1\nlimits:\n  - {func: GET /*, limit: 1s}\n"
 	for expect, want := range map[string]string{
