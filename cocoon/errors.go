@@ -95,7 +95,7 @@ func (e *PreemptedError) Panic() *PanicError { return e.became.Load() }
 
 func (e *PreemptedError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "task %q ", e.Task)
+	fmt.Fprintf(&b, "task %q ", printedPath(e.Task))
 	if e.Section != "" {
 		fmt.Fprintf(&b, "preempted in section %q", e.Section)
 	} else if e.Started {
@@ -203,7 +203,7 @@ type TaskError struct {
 	Err  error
 }
 
-func (e *TaskError) Error() string { return fmt.Sprintf("task %q: %v", e.Task, e.Err) }
+func (e *TaskError) Error() string { return fmt.Sprintf("task %q: %v", printedPath(e.Task), e.Err) }
 
 // Unwrap returns the error of the task's function.
 func (e *TaskError) Unwrap() error { return e.Err }
