@@ -94,12 +94,14 @@ func (s *survey) end(w *writer, c *code, region int32) int32 {
 	case !back:
 		return s.region(w, c, f.region, false)
 	}
-	bare := region == s.back && region != dead && s.charges[region].cost == onTheWay
+	bare := region == s.bare && region != dead && s.charges[region].cost == onTheWay
 	region = s.backFrom(w, c, f.region)
 	if !certain {
 		s.back = nowhere
 	}
-	if !bare {
+	if bare {
+		s.bare = region
+	} else {
 		s.ways = append(s.ways, way{region: region, home: f.region, certain: certain})
 	}
 	return region

@@ -12,6 +12,7 @@ type survey struct {
 	frames     []frame
 	passed     int32 // the innermost frame within which a safe point was certainly passed
 	back, home int32 // the latest charge on a way back, and that to which the call before belongs
+	bare       int32 // the charge that follows a call, if no other charge is on the way back
 	ways       []way
 }
 
@@ -61,7 +62,7 @@ func (s *survey) look(w *writer, c code) *Error {
 	s.frames = append(s.frames[:0], frame{escape: 1, passed: everywhere})
 	s.try = false
 	s.ways = s.ways[:0]
-	s.passed, s.back = nowhere, nowhere
+	s.passed, s.back, s.bare = nowhere, nowhere, nowhere
 	region := int32(0)
 	for c.more() {
 		if len(s.frames) == 0 {
@@ -154,7 +155,8 @@ func (s *survey) step(w *writer, c *code, region int32) int32 {
 			s.passed = int32(top)
 		}
 		if w.mechanism == Fuel && w.flags[c.function]&checked != 0 && w.isCall(c.op) {
-			return s.backFrom(w, c, region) // no safe point may be on the way back
+			s.bare = s.backFrom(w, c, region) // no safe point may be on the way back
+			return s.bare
 		}
 	}
 	return region
