@@ -59,7 +59,7 @@ fuzz: ## Run every fuzz test for FUZZTIME each (default 20s)
 explore: ## Check the scheduler's core over ten million random operations
 	go test ./internal/sched -run Explore -sched.steps=10000000
 
-chaos: ## Check each byte of HTTP answers for CHAOSTIME (default 5m): random handlers, throws, clients; raw scripts; h2spec
+chaos: ## Check each byte of HTTP responses for CHAOSTIME (default 5m): random handlers, throws, clients; raw scripts; h2spec
 	go test ./cocoonhttp -run 'TestChaos|TestScripts' -timeout 0 -v -chaos.time=$(CHAOSTIME) -scripts=20000
 	go test -C cocoonhttp/wire -v -h2spec .
 

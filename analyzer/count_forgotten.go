@@ -23,8 +23,8 @@ func (c *tally) forgotten(d Declared) []Remark {
 		"the state %s forgets a key %v after its last write: a task that is there longer is taken off a new count", by.state(), s.TTL)}
 }
 
-// extreme returns Max for set("n", max(state.n, x)), which does what max("n", x) does, and Min
-// likewise; otherwise the effect.
+// extreme returns Max for set("n", max(state.n, x)), which does what max("n", x) does, Min for
+// the same with min, and otherwise the effect.
 func (by counting) extreme(effect stubs.Effect) stubs.Effect {
 	p := by.Verified.program
 	n := by.effect.A

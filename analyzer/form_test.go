@@ -208,7 +208,7 @@ func TestMalformed(t *testing.T) {
 func TestMutatedPrograms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	accepted := 0
-	for range 5000 {
+	for range longtest.Count(5000, 1500) {
 		p := sample(t)
 		for range 1 + rng.IntN(2) {
 			mutate(rng, p)

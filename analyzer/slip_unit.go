@@ -8,8 +8,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// misplaced warns of a comparison between the clock of the runtime and a time span, of such a
-// difference, and of a sum of a deadline and a cost.
+// misplaced warns of a comparison between the clock of the runtime and a time span, of the
+// clock subtracted from a time span, and of a sum of a deadline and a cost.
 func (a *analysis) misplaced(n *ir.Node) {
 	for _, side := range [][2]*ir.Node{{n.A, n.B}, {n.B, n.A}} {
 		clock, span := side[0], side[1]

@@ -266,7 +266,7 @@ func checkWays(t *testing.T, data []byte, rng *rand.Rand) (told bool) {
 }
 
 func TestWaysSound(t *testing.T) {
-	programs, told := longtest.Count(3000, 400), 0
+	programs, told := longtest.Count(3000, 200), 0
 	rng := rand.New(rand.NewPCG(7, 8))
 	for range programs {
 		data := make([]byte, 300)

@@ -39,6 +39,9 @@ func (t *Task) adopt() {
 		if !t.bare.Load() {
 			r.hung.Add(1)
 		}
+		if p.status.Load()&released != 0 {
+			ends.happened()
+		}
 		r.mu.Unlock()
 		p.shorten()
 		return
@@ -90,15 +93,7 @@ func (t *Task) handOver() {
 // release is called when t has ended, and again when it loses a child after that. If t has no
 // children left, release ends its context and removes t from its parent's children.
 func (t *Task) release() {
-	if r := t.rare.Load(); r != nil {
-		r.mu.Lock()
-		n := len(r.kids)
-		r.mu.Unlock()
-		if n > 0 {
-			return
-		}
-	}
-	if t.status.Or(released)&released != 0 {
+	if !t.markReleased() {
 		return
 	}
 	if in := t.innerContext(); in != nil {
@@ -112,6 +107,22 @@ func (t *Task) release() {
 			return
 		}
 	}
+}
+
+// markReleased sets released, unless it is set already or the task has children. A child may be
+// added at the same moment: it then finds released in adopt, or has made rare.
+func (t *Task) markReleased() bool {
+	r := t.rare.Load()
+	if r == nil {
+		set := t.status.Or(released)&released == 0
+		if t.rare.Load() != nil {
+			ends.happened()
+		}
+		return set
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.kids) == 0 && t.status.Or(released)&released == 0
 }
 
 // lose removes a child from t, and reports false if the child was handed over to another task just

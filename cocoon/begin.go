@@ -90,7 +90,9 @@ func (s *strand) newTask(ctx context.Context, up *Task, a *attrs, name string) *
 	if up != nil {
 		t.adopt()
 	}
-	s.core.Reset(Kind(t.class.kind.Load()))
+	kind := Kind(t.class.kind.Load())
+	s.core.Reset(kind)
+	s.core.Loose = kind == Atomic && !t.class.fixed()
 	s.breath.begin()
 	return t
 }

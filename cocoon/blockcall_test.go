@@ -52,6 +52,7 @@ func TestBlockCall(t *testing.T) {
 // A task that neither returns from its calls nor looks at its context is told after a while:
 // BlockCall returns the throw without making the call. Clean-up calls are made even then.
 func TestBlockCallTellsInTheEnd(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	own := errors.New("own")
 	for name, in := range map[string]func(context.Context, func() error) error{

@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"sync"
+	"time"
 
 	"github.com/cocoon-go/cocoon/notify"
 )
@@ -38,3 +39,11 @@ func newWake() chan struct{} {
 	wakes.list = wakes.list[:last]
 	return wake
 }
+
+// firstStep is how long, in its time, a goroutine in a bubble waits until it looks again for what
+// will come from outside the bubble.
+const firstStep = time.Millisecond
+
+// longer returns how long it waits the next time: in all it waits a 64th longer than necessary, and
+// a day of the bubble's time takes 2000 looks.
+func longer(step time.Duration) time.Duration { return min(step+step/64, time.Minute) }

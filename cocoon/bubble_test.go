@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"context"
+	"io"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -218,5 +219,40 @@ func TestShutdownInABubble(t *testing.T) {
 		}
 		<-patient.Done()
 		<-silent.Done()
+	})
+}
+
+// A reader in a bubble waits in the bubble's time: the deadline of its context comes, and so do
+// decisions and the end of the runtime.
+func TestReadersOfDecisionsInABubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt, err := New(Config{Slots: 1})
+		must(t, err)
+		reader := rt.Decisions(Latest)
+		begin := time.Now()
+		ctx, cancel := context.WithTimeout(background, time.Hour)
+		defer cancel()
+		if d, err := reader.Next(ctx); err != context.DeadlineExceeded {
+			t.Errorf("before the deadline: %v, %v", d, err)
+		}
+		if d := time.Since(begin); d != time.Hour {
+			t.Errorf("it has waited for %v", d)
+		}
+		h := rt.Go(background, "late", func(ctx context.Context) error {
+			return Block(ctx, func() error { time.Sleep(time.Hour); return nil })
+		})
+		go func() {
+			time.Sleep(time.Minute)
+			h.Cancel()
+		}()
+		if d, err := reader.Next(background); err != nil || d.Task != "late" {
+			t.Errorf("after Cancel: %v, %v", d, err)
+		}
+		go rt.Shutdown(background)
+		for range reader.All(background) {
+		}
+		if _, err := reader.Next(background); err != io.EOF {
+			t.Errorf("after the runtime has ended: %v", err)
+		}
 	})
 }

@@ -135,7 +135,7 @@ func TestThrowWaitsForAReleaseByHandNoLonger(t *testing.T) {
 			if !owns || took < releaseGrace {
 				t.Errorf("it was thrown at %s after %v, and had the resource: %v", pe.Where(), took, owns)
 			}
-			if took > 3*releaseGrace+200*time.Millisecond {
+			if took > 3*releaseGrace+patience/10 { // on a busy machine it runs a part of the time
 				t.Errorf("it was thrown after %v; a throw waits for %v", took, releaseGrace)
 			}
 		})

@@ -382,6 +382,7 @@ func TestCanaryConditions(t *testing.T) {
 // While a canary runs, its file may go, change or be rolled back under a watch, and the runtime may
 // end.
 func TestCanaryUnderWatch(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	var lines journal
 	rt, file := start(t, Config{QuietThrows: true, Logger: lines.logger()}), newPolicyFile(t)
 	must(t, os.WriteFile(string(file), []byte("version: 1\n"+oldPolicy), 0o600))

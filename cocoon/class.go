@@ -13,7 +13,7 @@ import (
 type Kind = sched.Kind
 
 const (
-	Atomic      = sched.Atomic      // never switched out; the default
+	Atomic      = sched.Atomic      // never switched out; the default, see Config.StallAfter
 	Preemptible = sched.Preemptible // may be suspended at a safe point
 	Safe        = sched.Safe        // may run while a preemptible task is suspended half-way
 )

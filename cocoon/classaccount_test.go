@@ -72,6 +72,7 @@ func TestBlockedIsNotBusy(t *testing.T) {
 
 // TestConcurrencyOfAClass: no more than two tasks of a name run at once, however many come.
 func TestConcurrencyOfAClass(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := start(t, Config{Slots: 8})
 	r := register(t, rt, Policy{Name: "two", On: OnEnqueue, Expr: `arriving.name == "scan" and class.tasks > 2 ? throw("enough scans") : continue()`})
 	var crowd sync.WaitGroup

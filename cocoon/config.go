@@ -40,7 +40,8 @@ type Config struct {
 	// StallAfter is how long a task may keep its slot without passing a safe point while another
 	// task waits. After that the slot is lent to a waiting task, and the stall is reported. If the
 	// task itself waits without Block, its slot is lent at once, and this does not count as a
-	// stall. 0 means 20 ms, and a negative value never. The minimum is 100 µs.
+	// stall. A task that nothing declares waits for as long until it may start in place of a
+	// preemptible task. 0 means 20 ms, and a negative value never. The minimum is 100 µs.
 	StallAfter time.Duration
 
 	// Breath is how often a long-running task yields its core to the kernel for an instant, at a

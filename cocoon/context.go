@@ -165,16 +165,30 @@ func (t *Task) contextEnded() bool {
 
 // endedAbove returns the task above t that has ended t's context with its own, or nil.
 func (t *Task) endedAbove() *Task {
-	for c := t; c.bare.Load(); {
+	above, _ := t.searchAbove()
+	return above
+}
+
+// searchAbove is endedAbove. It also returns at how many tasks it looked: at few, even if live
+// tasks are nested thousands deep, because it ends where an earlier search has found nothing.
+func (t *Task) searchAbove() (ended *Task, looked int) {
+	now := ends.Load()
+	for c := t; c.bare.Load(); looked++ {
 		p := c.up.Load()
-		switch {
-		case !p.contextEnded():
-			c = p
-		case c.up.Load() == p: // otherwise c was just taken from p, and did not end with it
-			return p
+		if p.contextEnded() {
+			if c.up.Load() == p { // otherwise c was just taken from p, and did not end with it
+				return p, looked
+			}
+			continue
+		}
+		if c = p; now.idle() && p.rarely().cleared.Load() == now.cleared() {
+			break
 		}
 	}
-	return nil
+	if looked >= fewAbove && now.idle() {
+		t.up.Load().rarely().cleared.Store(now.cleared())
+	}
+	return nil, looked
 }
 
 // endError returns the error of the context, which has ended.

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // withProcs sets GOMAXPROCS for the test.
@@ -51,7 +53,7 @@ func TestInnocentsInACrowd(t *testing.T) {
 	var crowd sync.WaitGroup
 	defer crowd.Wait()
 	defer over.Store(true)
-	for range 30 {
+	for range longtest.Count(30, 14) {
 		crowd.Go(func() { busy(1, &over) })
 	}
 	var all sync.WaitGroup

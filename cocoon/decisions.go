@@ -70,6 +70,7 @@ type DecisionReader struct {
 // it returns the cause. It costs about 0.1 µs while decisions are there to read. A reader that
 // waits gets a decision at once, or, if another one came just before, within 5 ms.
 func (r *DecisionReader) Next(ctx context.Context) (Decision, error) {
+	step := firstStep
 	for {
 		if ctx.Err() != nil {
 			return Decision{}, context.Cause(ctx)
@@ -84,11 +85,25 @@ func (r *DecisionReader) Next(ctx context.Context) (Decision, error) {
 		if ended {
 			return Decision{}, io.EOF
 		}
-		select {
-		case <-wake:
-		case <-ctx.Done():
-		}
+		step = waitOrAsk(ctx, wake, step)
 	}
+}
+
+// waitOrAsk waits until wake is closed or ctx ends. In a bubble it waits for the step instead, in the
+// bubble's time, and returns the next step: wake is from outside, so the bubble's time would stand
+// still meanwhile, and the deadline of ctx would not come.
+func waitOrAsk(ctx context.Context, wake <-chan struct{}, step time.Duration) time.Duration {
+	var again <-chan time.Time
+	if notify.Bubbled() {
+		wake, again = nil, time.After(step)
+		step = longer(step)
+	}
+	select {
+	case <-wake:
+	case <-again:
+	case <-ctx.Done():
+	}
+	return step
 }
 
 // All returns an iterator over the decisions from the next one on, which waits for decisions to

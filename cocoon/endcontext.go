@@ -15,6 +15,8 @@ import (
 // task ends, or is thrown into, nevertheless.
 func (t *Task) endContext(cause error) {
 	func() {
+		ends.begin()
+		defer ends.end()
 		defer func() { _ = recover() }()
 		t.cancellation().cancel(cause)
 	}()
@@ -38,9 +40,7 @@ func (t *Task) endBelow(cause error) {
 		if !c.bare.Load() {
 			continue
 		}
-		if c.innerContext() == nil {
-			c.endBelow(cause)
-		} else if !c.contextEnded() {
+		if !c.contextEnded() {
 			c.endContext(cause)
 		}
 		if c.Status() == Starting {

@@ -95,7 +95,7 @@ func (e *PreemptedError) Panic() *PanicError { return e.became.Load() }
 
 func (e *PreemptedError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "task %q ", e.Task)
+	fmt.Fprintf(&b, "task %q ", printedPath(e.Task))
 	if e.Section != "" {
 		fmt.Fprintf(&b, "preempted in section %q", e.Section)
 	} else if e.Started {
@@ -135,7 +135,8 @@ func (e *PreemptedError) Unwrap() (all []error) {
 }
 
 // Where returns the function, file and line of the safe point at which the task was thrown into. It
-// returns "" if the task was not running.
+// returns "" if the task was not running. In a WebAssembly guest, it returns the function that called
+// the guest, or "" in a thread of package guest, which no function called.
 func (e *PreemptedError) Where() string {
 	f, ok := e.first()
 	if !ok {
@@ -170,8 +171,8 @@ func (e *PreemptedError) first() (runtime.Frame, bool) {
 	}
 	for fs := runtime.CallersFrames(*frames); ; {
 		f, more := fs.Next()
-		if !ours(f.Function) {
-			return f, true
+		if !ours(f.Function) && !ofGuest(f.Function) {
+			return f, f.Function != goExit
 		}
 		if !more {
 			return runtime.Frame{}, false
@@ -203,7 +204,7 @@ type TaskError struct {
 	Err  error
 }
 
-func (e *TaskError) Error() string { return fmt.Sprintf("task %q: %v", e.Task, e.Err) }
+func (e *TaskError) Error() string { return fmt.Sprintf("task %q: %v", printedPath(e.Task), e.Err) }
 
 // Unwrap returns the error of the task's function.
 func (e *TaskError) Unwrap() error { return e.Err }

@@ -23,10 +23,14 @@ const exactLead = int64(100 * time.Millisecond)
 // as at the first sample. Called by the task's goroutine, which runs in a slot and is not blocked.
 func (s *strand) beginStretch(now int64) {
 	k := s.loop.leads.Load()
-	if k == nil {
+	if k == nil || k.least > exactLead {
 		return
 	}
-	if lead := k.lead(s.loop.rt, s.task.class, s.core.Kind); lead <= exactLead && s.running(now) >= lead/8 {
+	ran := s.running(now)
+	if ran < k.least/8 {
+		return
+	}
+	if lead := k.lead(s.loop.rt, s.task.class, s.core.Kind); lead <= exactLead && ran >= lead/8 {
 		s.remembers().stretch.begin(now)
 	}
 }

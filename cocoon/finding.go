@@ -24,7 +24,7 @@ type StubValue struct {
 // Branch is the part of a policy's expression that decided.
 type Branch struct {
 	File   string // of the document; "policy.expr" for a policy of code
-	Line   int    // of the verdict, in the document or in the expression; from 1
+	Line   int    // of the verdict, in the document or in the expression, or of a limit; from 1
 	Column int    // in characters, from 1
 	Text   string // the verdict as written, on one line: throw("too busy")
 

@@ -19,6 +19,7 @@ const (
 
 	goPanic = "runtime.gopanic"
 	goPark  = "runtime.gopark"
+	goExit  = "runtime.goexit" // the oldest frame
 )
 
 var (
@@ -33,6 +34,11 @@ var (
 		"cocoonhttp.(*", "cocoonhttp.flusher.", "cocoonhttp.hijacker.", "cocoonhttp.pusher.",
 		"cocoongrpc.(*", "internal/tell.",
 	}
+
+	// guests are functions between a safe point in a WebAssembly guest and the guest's caller: those
+	// of this module, and those of wazero.
+	guests = []string{"cocoon.Section", "guest.(*activation)", "guest.(*Instance)", "guest.(*Thread)", "guest.atSafePoint"}
+	engine = []string{"github.com/tetratelabs/wazero/"}
 
 	callbacks   = []string{"runtime.cgocallback", "runtime.cgocallbackg"}
 	preemptions = []string{"runtime.asyncPreempt", "runtime.asyncPreempt2"}
@@ -59,6 +65,12 @@ func hasPrefixOf(prefixes []string, function string) bool {
 		}
 	}
 	return false
+}
+
+// ofGuest reports whether a function lies between a safe point in a guest and the guest's caller.
+func ofGuest(function string) bool {
+	rest, found := strings.CutPrefix(function, module)
+	return found && hasPrefixOf(guests, rest) || hasPrefixOf(engine, function)
 }
 
 // honours reports whether the function, which must not be unwound, belongs to a client that ends

@@ -23,13 +23,13 @@ func TestFramesExist(t *testing.T) {
 			t.Errorf("%q is expected on stacks; its name is %q", name, got)
 		}
 	}
-	own := functionsIn(t, "..", "cocoon", "safepoint", "cocoonhttp", "cocoongrpc", "internal/tell")
+	own := functionsIn(t, "..", "cocoon", "safepoint", "cocoonhttp", "cocoongrpc", "internal/tell", "guest")
 	for _, name := range ownFrames {
 		if !slices.Contains(own, name) {
 			t.Errorf("there is no function %s", name)
 		}
 	}
-	for _, prefix := range ownPrefixes {
+	for _, prefix := range slices.Concat(ownPrefixes, guests) {
 		if !slices.ContainsFunc(own, func(name string) bool { return strings.HasPrefix(name, prefix) }) {
 			t.Errorf("no function begins with %q", prefix)
 		}

@@ -105,7 +105,7 @@ func testIdle(t *testing.T, begin func(t *testing.T, rt *Runtime, until <-chan s
 	idlePolicies(t, rt)
 	until := make(chan struct{})
 	ended := begin(t, rt, until)
-	spans := longtest.Count(5, 10)
+	spans := longtest.Count(5, 20)
 	span := 10 * time.Second / time.Duration(spans)
 	quiet := false
 	for i := 0; i < spans && !quiet; i++ { // one span may contain a garbage collection, or the end of earlier work
@@ -113,7 +113,7 @@ func testIdle(t *testing.T, begin func(t *testing.T, rt *Runtime, until <-chan s
 		time.Sleep(span)
 		n, used := threadSwitches(t)-before, time.Duration(kernel.ProcessCPU()-cpu)
 		t.Logf("%d switches and %v of processor time in %v", n, used, span)
-		quiet = n <= 10*int64(span/time.Second) && used < span/100
+		quiet = n <= int64(10*span/time.Second) && used < span/100
 	}
 	if !quiet {
 		t.Errorf("in none of %d times was it quiet", spans)

@@ -171,6 +171,9 @@ type tenant struct {
 	arrived pace  // counted while a policy reads tenant.rate
 }
 
+// defaultLoop is the name of the default loop.
+const defaultLoop = "default"
+
 // Name returns the loop's name; the default loop is called "default".
 func (l *Loop) Name() string { return l.cfg.Name }
 

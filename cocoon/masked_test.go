@@ -10,6 +10,7 @@ import (
 	"time"
 	_ "unsafe" // for go:linkname
 
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
@@ -306,7 +307,8 @@ func TestMostlyUnderALock(t *testing.T) {
 func TestSilentUnderALock(t *testing.T) {
 	noteLocked()
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
-	const silence, rounds = 40 * time.Millisecond, 20
+	const silence = 40 * time.Millisecond
+	rounds := longtest.Count(20, 8)
 	passed := 0 // safe points that were passed over
 	for range rounds {
 		preemption(t, rt.Run(background, "job", func(ctx context.Context) error {

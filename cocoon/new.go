@@ -21,12 +21,12 @@ import (
 func newLoop(rt *Runtime, cfg LoopConfig, room int) *Loop {
 	room = max(room, cfg.Slots)
 	l := &Loop{
-		rt: rt, name: stubs.Intern(cfg.Name), cfg: cfg,
+		rt: rt, name: stubs.Intern(cfg.Name), cfg: cfg, first: cfg.Name == defaultLoop,
 		slots: make([]slot, room), usage: usage{asOf: notify.Now()},
 	}
 	l.core = sched.NewCore(sched.Config{
 		Slots: room, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted,
-		MaxBypass: max(0, int64(rt.cfg.MaxBypass)),
+		MaxBypass: max(0, int64(rt.cfg.MaxBypass)), Patience: l.patience(),
 	})
 	l.core.Resize(cfg.Slots, 0)
 	l.usable.Store(int32(cfg.Slots))
@@ -75,8 +75,7 @@ func newRuntime(cfg Config) (*Runtime, error) {
 	rt.states.Store(&map[string]*states.Var{})
 	rt.documentsKeep = map[*document.Document][]document.Kept{}
 	rt.keepNow()
-	first := newLoop(rt, LoopConfig{Name: "default", Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted}, cfg.room())
-	first.first = true
+	first := newLoop(rt, LoopConfig{Name: defaultLoop, Slots: cfg.Slots, MaxQueue: cfg.MaxQueue, MaxStarted: cfg.MaxStarted}, cfg.room())
 	rt.loops.Store(&[]*Loop{first})
 	go goroutine.Learn()
 	rt.sample.renew(rt.made)
@@ -128,6 +127,7 @@ func (rt *Runtime) NewLoop(cfg LoopConfig) (*Loop, error) {
 	loops = append(slices.Clone(loops), l)
 	rt.loops.Store(&loops)
 	rt.addSlots(cfg.Slots)
+	rt.warn(rt.newRemarks(&rt.toldSlots, rt.onSlots()))
 	return l, nil
 }
 

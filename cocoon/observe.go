@@ -115,8 +115,8 @@ func (l *Loop) tellObserved(b *bound, out ir.Outcome) {
 		site := p.Sites[bits.TrailingZeros64(fired)]
 		would += fmt.Sprintf("; %v(%s)", site.Effect, site.Name)
 	}
-	st := r.stats.snapshot()
+	st, found := r.stats.snapshot(), b.ruling(&l.view).find()
 	r.rt.log.add(slog.LevelInfo, "cocoon: policy in observe mode", "policy", r.name, "loop", l.cfg.Name, "task", task, "section", l.view.section(),
-		"would", would, "because", b.ruling(&l.view).because(),
+		"would", would, "because", found.because(), "branch", found.branch.String(),
 		"would_throw", st.WouldThrow, "would_switch", st.WouldSwitch, "would_effect", st.WouldEffect)
 }

@@ -135,7 +135,7 @@ func TestLogOfVerdicts(t *testing.T) {
 	register(t, rt, Policy{Name: "dry", On: OnEnqueue, Mode: Observe, State: map[string]any{"n": 7}, Expr: `arriving.priority < state.n and hash(arriving.labels.user) >= 0 ? throw("too low") : add("n", 1)`})
 	must(t, rt.Run(WithLabel(background, "user", "ann"), "job", idle))
 	rt.log.flush()
-	if want := `would="throw(\"too low\")" because="arriving.priority=0 state.n=7 arriving.labels[\"user\"]=\"ann\""`; log.count(want) != 1 {
+	if want := `would="throw(\"too low\")" because="arriving.priority=0 state.n=7 arriving.labels[\"user\"]=\"ann\"" branch="policy.expr:1:67: throw(`; log.count(want) != 1 {
 		t.Errorf("no line has %s:\n%s", want, log.String())
 	}
 }

@@ -173,6 +173,7 @@ func (rt *Runtime) await() {
 	if len(rt.policies) > 0 {
 		rt.speaks.Store(true)
 		rt.listen(notify.Now())
+		rt.listenForLoops(notify.Now())
 	}
 }
 

@@ -111,9 +111,11 @@ func (r *ruling) values(program *ir.Program) (all []StubValue) {
 }
 
 // because formats the values on one line.
-func (r *ruling) because() string {
+func (r *ruling) because() string { return r.find().because() }
+
+func (f *finding) because() string {
 	var texts []string
-	for _, v := range r.find().values {
+	for _, v := range f.values {
 		texts = append(texts, v.String())
 	}
 	return strings.Join(texts, " ")
@@ -126,6 +128,8 @@ func (o *basis) branch(name string, decided ir.Branch) Branch {
 	if o.source != nil {
 		if line, col, ok := o.source.PlaceIn(plainName(name), at.Pos); ok {
 			b.File, b.Line, b.Column = o.document(), line, col
+		} else if line, col := o.source.Place(document.Part{Kind: "policy", Name: plainName(name)}); line > 0 {
+			b.File, b.Line, b.Column = o.document(), line, col // a limit, whose expression no one has written
 		}
 	}
 	for _, c := range decided.When {

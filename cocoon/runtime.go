@@ -55,10 +55,11 @@ type Runtime struct {
 	canaries canaries
 	speaks   atomic.Bool  // policies or documents may refer to names
 	unmetAt  atomic.Int64 // when names without a match are logged; 0: never
+	loopsAt  atomic.Int64 // when loops that do not exist are logged; 0: never
 	told     []string     // the names that were logged; guarded by regMu
 
 	// the states and warnings that were logged; guarded by regMu
-	toldIdle, toldUnread, toldTogether, toldFlows []string
+	toldIdle, toldUnread, toldTogether, toldFlows, toldSlots []string
 
 	// passedOver holds the places that were logged: SafePoint calls that cannot be safe points, and
 	// calls that keep a throw for too long (keptAt).

@@ -80,12 +80,12 @@ func (rt *Runtime) isStopped() bool {
 // task sleeps would come. So waitFor asks again and again, in the bubble's time, while tasks are in
 // bubbles: first after a millisecond, and then after a 64th of the time that it has waited.
 func (rt *Runtime) waitFor(ctx context.Context, channel <-chan struct{}, done func() bool) bool {
-	step := time.Millisecond
+	step := firstStep
 	for !done() {
 		told, again := channel, (<-chan time.Time)(nil)
 		if notify.Bubbled() && rt.inBubbles() {
 			told, again = nil, time.After(step)
-			step = min(step+step/64, time.Minute)
+			step = longer(step)
 		}
 		select {
 		case <-ctx.Done():

@@ -44,8 +44,10 @@ type Stats struct {
 	// OnNotify and of event: in documents; the label and the listed tenants of Tenants; and, from a
 	// minute after the first task on, entries of never-unwind that match no function of the
 	// program. A name that stays here may be misspelt, or its function may not be a section because
-	// cocoon build did not know of its limit. Names of functions that policies may call are left
-	// out. The runtime logs the names a minute after the first task.
+	// cocoon build did not know of its limit. The name of a task that only sections have had stays
+	// here, and the reverse. Names of functions that policies may call are left out. The runtime
+	// logs the names a minute after the first task, and loops a few seconds after a policy names
+	// them.
 	Unmet []string
 }
 

@@ -29,6 +29,8 @@ type rare struct {
 	// hung counts the kids that were given a context made from this task's context instead of the
 	// context itself; written under mu.
 	hung atomic.Int32
+	// cleared says that no context above had ended then, see endsSoFar.cleared
+	cleared atomic.Uint64
 
 	wroteIn  uint64 // see cut.go; owned by the task's goroutine, as is the next field
 	cutShort *PreemptedError
@@ -130,8 +132,24 @@ func (t *Task) Stack() []string {
 	return names
 }
 
-// Path returns Stack joined by slashes.
-func (t *Task) Path() string { return strings.Join(t.Stack(), "/") }
+// maxPath is how many names a path has at most. Errors and lines of the log have paths, and live
+// tasks may be nested thousands deep.
+const maxPath = 64
+
+// Path returns Stack joined by slashes. Of more than 64 names it has the innermost ones, behind an
+// ellipsis.
+func (t *Task) Path() string {
+	names := make([]string, 0, 4)
+	p := t
+	for ; p != nil && len(names) < maxPath; p = p.up.Load() {
+		names = append(names, p.class.text)
+	}
+	if p != nil {
+		names = append(names, "…")
+	}
+	slices.Reverse(names)
+	return strings.Join(names, "/")
+}
 
 // Children returns the children of t that have not ended.
 func (t *Task) Children() []*Task {

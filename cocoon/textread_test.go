@@ -56,19 +56,19 @@ func TestTakenIsFixed(t *testing.T) {
 	r, err := rt.RegisterPolicy(Policy{Name: "level", On: policy.Every(time.Millisecond),
 		Expr: `int(task.labels.level) == 7 and hash(task.labels.user) % 2 < 2 ? throw("level") : continue()`})
 	must(t, err)
-	run := func(level string) error {
+	run := func(level string, d time.Duration) error {
 		return rt.Run(WithLabel(background, "level", level), "job", func(ctx context.Context) error {
-			for until := time.Now().Add(20 * time.Millisecond); time.Now().Before(until); {
+			for until := time.Now().Add(d); time.Now().Before(until); {
 				SafePoint(ctx)
 			}
 			return nil
 		})
 	}
-	must(t, run("6"))
+	must(t, run("6", 20*time.Millisecond))
 	if n := r.Stats().Evaluations; n != 0 {
 		t.Errorf("%d evaluations about a task with another level", n)
 	}
-	if err := run("7"); err == nil || preemption(t, err).Reason != "level" {
+	if err := run("7", patience); err == nil || preemption(t, err).Reason != "level" {
 		t.Errorf("not thrown into: %v", err)
 	}
 }

@@ -189,16 +189,15 @@ func TestWhatKeepsAThrowIsLogged(t *testing.T) {
 	noteDeferred()
 	shorter(t, &lateAfter)
 	for _, c := range []struct {
-		name string
-		hold func(func())
-		want []string
+		name  string
+		hold  func(func())
+		pass  func() // what the task does meanwhile
+		least time.Duration
+		want  []string
 	}{
-		{"a lock", locked, []string{"by=\"a lock\"", "lock=guard", "cocoon.locked", "masked_test.go:"}},
-		{"a deferred lock", lockedDeferred, []string{"by=\"a lock that a deferred call releases\"", "lock=deferredGuard", "cocoon.lockedDeferred", "through_test.go:"}},
-		{"no poll", func(spin func()) {
-			for begin := time.Now(); time.Since(begin) < lateAfter+8*silentFor; {
-			}
-		}, []string{"by=\"no safe point\"", "stack="}},
+		{"a lock", locked, safepoint.Poll, lateAfter, []string{"by=\"a lock\"", "lock=guard", "cocoon.locked", "masked_test.go:"}},
+		{"a deferred lock", lockedDeferred, safepoint.Poll, lateAfter, []string{"by=\"a lock that a deferred call releases\"", "lock=deferredGuard", "cocoon.lockedDeferred", "through_test.go:"}},
+		{"no poll", func(spin func()) { spin() }, func() {}, lateAfter + 2*silentFor, []string{"by=\"no safe point\"", "stack="}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -209,8 +208,8 @@ func TestWhatKeepsAThrowIsLogged(t *testing.T) {
 			for range 2 {
 				preemption(t, rt.Run(background, "job", func(context.Context) error {
 					c.hold(func() {
-						for begin := time.Now(); time.Since(begin) < 10*time.Second && log.count(line) == 0 || time.Since(begin) < lateAfter; {
-							safepoint.Poll()
+						for begin := time.Now(); time.Since(begin) < 10*time.Second && log.count(line) == 0 || time.Since(begin) < c.least; {
+							c.pass()
 						}
 					})
 					spinPolling()

@@ -147,7 +147,8 @@ func TestUnmetIsLoggedOnce(t *testing.T) {
 func TestDocumentedLoop(t *testing.T) {
 	text, err := os.ReadFile("../docs/policy.md")
 	must(t, err)
-	_, example, _ := strings.Cut(string(text), "```yaml\nversion: 1")
+	_, section, _ := strings.Cut(string(text), "\n## YAML documents\n")
+	_, example, _ := strings.Cut(section, "```yaml\nversion: 1")
 	example, _, _ = strings.Cut(example, "```")
 	doc, err := document.Read(strings.NewReader("version: 1" + example))
 	must(t, err)
@@ -162,5 +163,68 @@ func TestDocumentedLoop(t *testing.T) {
 	}
 	if matched == 0 {
 		t.Error("the example matches no loop")
+	}
+}
+
+// A name of a section in place of a task's is unmet, although sections have it, and the reverse;
+// the log says so. A limit is for both.
+func TestUnmetSectionsAndTasks(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
+	load(t, rt, `
+limits: [{func: parse, limit: 1s}, {func: report, limit: 1s}]
+policies:
+- {name: match, on: exit, match: {tasks: [match.it]}, expr: 'task.kind == "both" ? cancel() : continue()'}
+- {name: name, on: start, expr: 'task.name == "by.name" and task.kind == "both" ? throw("x") : continue()'}
+- {name: like, on: start, expr: 'task.name in pattern("like.*") and task.kind == "both" ? throw("x") : continue()'}
+- {name: section, every: 1s, expr: 'task.section == "report" or task.sections["scan"] > duration("1s") ? throw("x") : continue()'}
+`)
+	for _, task := range []string{"report", "scan"} {
+		must(t, rt.Run(background, task, func(ctx context.Context) error {
+			for _, section := range []string{"parse", "match.it", "by.name", "like.it"} {
+				if _, err := Section(ctx, section, func() (int, error) { return 0, nil }); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+	if got, want := rt.Stats().Unmet, []string{"by.name", "like.*", "match.it", "report", "scan"}; !slices.Equal(got, want) {
+		t.Errorf("%q; want %q", got, want)
+	}
+	rt.tellUnmet()
+	rt.tellUnmet() // says nothing again
+	rt.log.flush()
+	for _, want := range []string{`sections="[by.name like.* match.it]"`, `tasks="[report scan]"`} {
+		if n := log.count(want); n != 1 {
+			t.Errorf("%d lines with %s:\n%s", n, want, &log)
+		}
+	}
+}
+
+// A loop that does not exist is logged a few seconds after a policy names it, without any task, and
+// not again a minute after the first task.
+func TestUnmetLoopsAreLoggedSoon(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
+	const line = "policies name loops that do not exist"
+	policies := `policies: [{name: p, on: enqueue, match: {loops: [bulk, spare]}, expr: 'queue.length > 9 ? throw("x") : continue()'}, {name: q, on: start, expr: 'loop.name == "main" and queue.length > 9 ? throw("x") : continue()'}]`
+	load(t, rt, policies)
+	if at, now := rt.loopsAt.Load(), notify.Now(); at == 0 || at > now+int64(loopsAfter) {
+		t.Fatalf("it is looked at in %d ns", at-now)
+	}
+	newLoopOf(t, rt, "spare", 1)
+	rt.loopsAt.Store(notify.Now())
+	rt.timer.WakeAt(notify.Now())
+	eventually(t, "the look", func() bool { return log.count(line) == 1 })
+	if log.count(`names="[bulk main]" loops="[default spare]"`) != 1 {
+		t.Errorf("%s", &log)
+	}
+	rt.tellLoops()
+	must(t, rt.Run(background, "a", idle))
+	rt.tellUnmet()
+	rt.log.flush()
+	if log.count("bulk") != 1 {
+		t.Errorf("%s", &log)
 	}
 }

@@ -7,7 +7,7 @@ import (
 // A minute after the first task the log says which policies can take no slot from a task, because
 // no task is preemptible, or none is safe.
 func TestPoliciesWithoutAnEffectAreLogged(t *testing.T) {
-	const idle1, idle2 = "policy=turns warnings=\"[switch() suspends no task: none of the tasks that have come is ", "policy=demote warnings=\"[background() takes no slot from a task before its block or its end: none of the tasks that have come is "
+	const idle1, idle2 = "policy \\\"turns\\\": switch() suspends no task: none of the tasks that have come is ", "policy \\\"demote\\\": background() takes no slot from a task before its block or its end: none of the tasks that have come is "
 	for _, c := range []struct {
 		document string
 		want     map[string]int
@@ -35,7 +35,7 @@ func TestPoliciesWithoutAnEffectAreLogged(t *testing.T) {
 				t.Errorf("%s: %d lines with %s:\n%s", c.document, n, text, &log)
 			}
 		}
-		if asks := log.count("policy=asks warnings=\"[on enqueue task.* is 0 or empty, because the policy sees running tasks that may be suspended: none of the tasks that have come is preemptible"); asks != c.want[idle1+"preemptible"] {
+		if asks := log.count("policy \\\"asks\\\": on enqueue task.* is 0 or empty, because the policy sees running tasks that may be suspended: none of the tasks that have come is preemptible"); asks != c.want[idle1+"preemptible"] {
 			t.Errorf("%s: %d lines\n%s", c.document, asks, &log)
 		}
 		if log.count("policy=of-b") != 0 || log.count("policy=arrives") != 0 {

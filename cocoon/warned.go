@@ -17,29 +17,58 @@ func (rt *Runtime) tellWarnings(fresh []*version) {
 	texts := map[string][]string{}
 	for _, v := range fresh {
 		for _, w := range v.verified.Warnings() {
-			texts[v.of.name] = append(texts[v.of.name], w.Error.Error())
+			texts[v.of.name] = append(texts[v.of.name], v.located(w.Error))
 		}
 	}
 	members := rt.members()
-	more := newRemarks(&rt.toldTogether, append(analyzer.Together(members), analyzer.Mismatched(members, rt.declaredKinds())...))
-	for name, said := range more {
-		texts[name] = append(texts[name], said...)
+	more := rt.newRemarks(&rt.toldTogether, append(analyzer.Together(members), analyzer.Mismatched(members, rt.declaredKinds())...))
+	for _, more := range []map[string][]string{more, rt.newRemarks(&rt.toldSlots, rt.onSlots())} {
+		for name, said := range more {
+			texts[name] = append(texts[name], said...)
+		}
 	}
 	rt.warn(texts)
 }
 
+// onSlots returns the warnings about policies for which the loops have too few slots. Called with
+// regMu held.
+func (rt *Runtime) onSlots() (all []analyzer.Remark) {
+	for _, name := range slices.Sorted(maps.Keys(rt.policies)) {
+		v := rt.policies[name].now
+		var loops []analyzer.Loop
+		for _, b := range v.bounds {
+			loops = append(loops, analyzer.Loop{Name: b.loop.cfg.Name, Slots: int(b.loop.usable.Load())})
+		}
+		m := analyzer.Member{Spec: v.spec, Verified: v.verified}
+		m.Spec.Mode = v.mode()
+		if r := analyzer.OnSlots(m, loops); r != nil {
+			all = append(all, *r)
+		}
+	}
+	return all
+}
+
 // newRemarks returns the texts of the remarks that are not in told, by policy, and puts all into
-// told.
-func newRemarks(told *[]string, remarks []analyzer.Remark) map[string][]string {
+// told. Called with regMu held.
+func (rt *Runtime) newRemarks(told *[]string, remarks []analyzer.Remark) map[string][]string {
 	texts, all := map[string][]string{}, []string(nil)
 	for _, r := range remarks {
 		text := r.Err.Error()
 		if all = append(all, r.Name+": "+text); !slices.Contains(*told, r.Name+": "+text) {
+			if of := rt.policies[r.Name]; of != nil {
+				text = of.now.located(r.Err)
+			}
 			texts[r.Name] = append(texts[r.Name], text)
 		}
 	}
 	*told = all
 	return texts
+}
+
+// located returns the text of a warning, with its place in the document that declares the policy.
+func (v *version) located(err error) string {
+	f := failure{plainName(v.of.name), v.verified.Program(), v.from.Load(), err}
+	return f.Error()
 }
 
 // warn logs warnings, a line for each policy.
@@ -74,7 +103,7 @@ func (rt *Runtime) tellIdleStates() {
 	if t := rt.tenants.Load(); t != nil {
 		declared.Tenant, declared.Tenants = t.text, t.expected
 	}
-	rt.warn(newRemarks(&rt.toldFlows, append(analyzer.Flows(rt.members(), declared), rt.unsuspended()...)))
+	rt.warn(rt.newRemarks(&rt.toldFlows, append(analyzer.Flows(rt.members(), declared), rt.unsuspended()...)))
 	rt.tellUnread()
 	names := rt.idleStates()
 	news := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(rt.toldIdle, name) })

@@ -1,6 +1,10 @@
 package cocoon
 
 import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -32,7 +36,59 @@ func TestWarningsAreLogged(t *testing.T) {
 	has(`policy=rank warnings="[policy.expr:1:1: the policy \"order\" ranks the same tasks`, 1)
 	load(t, rt, `policies: [{name: ranks, on: enqueue, expr: 'rank(2)'}]`)
 	has("warnings=", 4)
-	has(`policy=ranks warnings="[policy.expr:1:1: the policy \"order\" ranks the same tasks`, 1)
+	has(`policy=ranks warnings="[document:2:46: policy \"ranks\": the policy \"order\" ranks the same tasks`, 1)
+}
+
+// Warnings and throws of a limit say where its document declares it, and not a place in an
+// expression that no one has written.
+func TestLimitsAreNamedByTheirDocument(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
+	file := filepath.Join(t.TempDir(), "limits.yaml")
+	must(t, os.WriteFile(file, []byte("version: 1\ntasks: {reports: atomic}\nlimits:\n  - {func: report, limit: 5us}\n"), 0o600))
+	must(t, rt.LoadPolicyFile(file))
+	rt.log.flush()
+	if want := file + `:4:5: limit of \"report\": nothing else names \"report\"; did you mean \"reports\"?`; log.count(want) != 1 {
+		t.Errorf("want %s:\n%s", want, &log)
+	}
+	err := rt.Run(background, "report", func(ctx context.Context) error {
+		for {
+			SafePoint(ctx)
+		}
+	})
+	var thrown *PreemptedError
+	if !errors.As(err, &thrown) {
+		t.Fatal(err)
+	}
+	if b, ok := thrown.Branch(); !ok || b.File != file || b.Line != 4 || b.Column != 5 {
+		t.Errorf("decided at %v", b)
+	}
+}
+
+// A condition that a loop's number of slots decides is logged when the policy comes into force, or
+// when the loop is made.
+func TestTooFewSlotsAreLogged(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 3, Logger: log.logger()})
+	has := func(want string, times int) {
+		t.Helper()
+		rt.log.flush()
+		if n := log.count(want); n != times {
+			t.Errorf("%d lines with %s, want %d:\n%s", n, want, times, &log)
+		}
+	}
+	const two = `policy=spare warnings="[policy.expr:1:1: loop.busy >= loop.slots - 2 is always true on the loop \"two\", which has 2 slots`
+	register(t, rt, Policy{Name: "spare", On: OnEnqueue, Expr: `loop.busy >= loop.slots - 2 ? throw("x") : continue()`})
+	has("warnings=", 0)
+	_, err := rt.NewLoop(LoopConfig{Name: "two", Slots: 2})
+	must(t, err)
+	has(two, 1)
+	_, err = rt.NewLoop(LoopConfig{Name: "more", Slots: 8})
+	must(t, err)
+	has("warnings=", 1)
+	register(t, rt, Policy{Name: "busy", On: OnEnqueue, Match: Match{Loops: []string{"two"}}, Expr: `loop.busy > 3 and queue.length > 9 ? throw("x") : continue()`})
+	has(`policy=busy warnings="[policy.expr:1:1: loop.busy > 3 is always false on the loop \"two\", which has 2 slots`, 1)
+	has("warnings=", 2)
 }
 
 // States that no policy writes are logged once, a minute after the first task.

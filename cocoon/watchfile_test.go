@@ -169,6 +169,7 @@ func testWatch(t *testing.T, pace watchPace) {
 
 // TestWatchFallsBack: when notifications end, the watch says so, and looks at the file instead.
 func TestWatchFallsBack(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	name := filepath.Join(t.TempDir(), "p.yaml")
 	must(t, os.WriteFile(name, []byte(watchedText("a")), 0o600))
 	w := newWatched(t, name, watchPace{unnotified: 20 * time.Millisecond, notified: time.Hour})
@@ -183,6 +184,7 @@ func TestWatchFallsBack(t *testing.T) {
 
 // TestWatchFallsBackUnnotified: a look finds by itself that notifications end.
 func TestWatchFallsBackUnnotified(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	above := filepath.Join(t.TempDir(), "above")
 	name := filepath.Join(above, "etc", "p.yaml")
 	must(t, os.MkdirAll(filepath.Dir(name), 0o700))

@@ -53,6 +53,7 @@ func TestWatchUnderLoad(t *testing.T) {
 // TestWatchPipe: a watch does not wait for the writer of a pipe. The wait would have no end, and
 // other documents could not be loaded meanwhile.
 func TestWatchPipe(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	name := filepath.Join(t.TempDir(), "p.yaml")
 	must(t, syscall.Mkfifo(name, 0o600))
 	rt := start(t, Config{})

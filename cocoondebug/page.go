@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 )
@@ -15,8 +16,14 @@ import (
 //go:embed page.html
 var pageFile embed.FS
 
-// templates make all HTML. Package html/template escapes every text for its place.
-var templates = template.Must(template.New("page.html").Funcs(template.FuncMap{
+// templates make all HTML. Package html/template escapes every text for its place. They are parsed
+// when they are needed first, because that would be a part of the start of each program with this
+// package.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page.html").Funcs(functions).ParseFS(pageFile, "page.html"))
+})
+
+var functions = template.FuncMap{
 	"ago":      ago,
 	"color":    colorOf,
 	"count":    count,
@@ -29,7 +36,7 @@ var templates = template.Must(template.New("page.html").Funcs(template.FuncMap{
 	"rate":     rate,
 	"rows":     func(l Line) int { return max(1, len(l.Slots)) * rowHeight },
 	"seconds":  func(l Line) string { return Duration(time.Duration(l.Samples) * l.Every) },
-}).ParseFS(pageFile, "page.html"))
+}
 
 // page is what the templates show.
 type page struct {
@@ -60,7 +67,7 @@ func documentOf(p page, content []byte) ([]byte, error) {
 // marks of direction would turn the text around them. All of them become replacement characters.
 func rendered(name string, data any) ([]byte, error) {
 	var text bytes.Buffer
-	err := templates.ExecuteTemplate(&text, name, data)
+	err := templates().ExecuteTemplate(&text, name, data)
 	return bytes.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
 			return unicode.ReplacementChar

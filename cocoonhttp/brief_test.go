@@ -66,6 +66,7 @@ func TestWritesKeepTheSlot(t *testing.T) {
 func TestManyClientsNeverRead(t *testing.T) {
 	for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			rt := tasktest.Start(t, cocoon.Config{Slots: 1})
 			const clients = 64
 			var written atomic.Int64

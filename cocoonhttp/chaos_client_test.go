@@ -177,7 +177,7 @@ func answered(all []asked, r *bufio.Reader, p sender, count func(kind string)) e
 		resp, err := http.ReadResponse(r, &http.Request{Method: a.method})
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return fmt.Errorf("%v, the %d. of %d on its connection: no answer within %v", a, i+1, len(all), tasktest.Patience)
+			return fmt.Errorf("%v, the %d. of %d on its connection: no response within %v", a, i+1, len(all), tasktest.Patience)
 		case err != nil:
 			count("unanswered")
 			return nil

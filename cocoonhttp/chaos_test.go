@@ -53,7 +53,7 @@ func TestChaos(t *testing.T) {
 			t.Log(s.kinds)
 			for _, kind := range []string{"whole", "refused", "cut"} {
 				if s.kinds[kind] == 0 && !*chaosPlain {
-					t.Errorf("no answer was %s: %v", kind, s.kinds)
+					t.Errorf("no response was %s: %v", kind, s.kinds)
 				}
 			}
 		})

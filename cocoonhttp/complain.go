@@ -11,13 +11,13 @@ import (
 
 // complain logs a handler's mistake with the handler's line, as net/http does for HTTP/1. net/http
 // itself would log the caller of its writer, which is this package.
-func (a *answer) complain(what string) {
-	if a.request == nil || a.request.ProtoMajor != 1 {
+func (r *heldResponse) complain(what string) {
+	if r.request == nil || r.request.ProtoMajor != 1 {
 		return
 	}
 	f := caller()
 	text := fmt.Sprintf("http: %s from %s (%s:%d)", what, f.Function, path.Base(f.File), f.Line)
-	if s, ok := a.request.Context().Value(http.ServerContextKey).(*http.Server); ok && s.ErrorLog != nil {
+	if s, ok := r.request.Context().Value(http.ServerContextKey).(*http.Server); ok && s.ErrorLog != nil {
 		s.ErrorLog.Print(text)
 		return
 	}

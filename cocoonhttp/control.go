@@ -11,13 +11,13 @@ import (
 // copy them. Reading a pipe or a connection is a wait. For any other source it is unknown whether
 // reading is a wait or work, so the task keeps its slot while it reads.
 func (w *writer) ReadFrom(src io.Reader) (int64, error) {
-	a := w.lock()
+	r := w.lock()
 	if isFile(src) {
-		if under, ok := a.under.(io.ReaderFrom); ok {
+		if under, ok := r.under.(io.ReaderFrom); ok {
 			defer w.mu.Unlock()
-			return a.readFile(src, under)
+			return r.readFile(src, under)
 		}
-	} else if s := waiting(a.ctx, &a.blocking().Caller, src); s != nil {
+	} else if s := waiting(r.ctx, &r.blocking().Caller, src); s != nil {
 		defer s.end()
 		src = s
 	}
@@ -28,30 +28,30 @@ func (w *writer) ReadFrom(src io.Reader) (int64, error) {
 }
 
 // readFile copies a file to the underlying writer.
-func (a *answer) readFile(src io.Reader, under io.ReaderFrom) (n int64, err error) {
-	if a.status == 0 && !a.hijacked {
+func (r *heldResponse) readFile(src io.Reader, under io.ReaderFrom) (n int64, err error) {
+	if r.status == 0 && !r.hijacked {
 		// A file that is empty or cannot be read decides nothing, and a small one is held back.
-		if n, err = a.readStart(src); n < holdSize || err != nil {
+		if n, err = r.readStart(src); n < holdSize || err != nil {
 			return n, err
 		}
 	}
-	a.wrote()
+	r.wrote()
 	rest := int64(0)
-	_, err = a.pass(math.MaxInt, func() (_ int, err error) {
+	_, err = r.pass(math.MaxInt, func() (_ int, err error) {
 		rest, err = under.ReadFrom(src)
 		return 0, err
 	})
-	a.written, a.passed = a.written+rest, a.passed+rest
+	r.written, r.passed = r.written+rest, r.passed+rest
 	return n + rest, err
 }
 
 // readStart copies the first holdSize bytes of src, or all if there are fewer.
-func (a *answer) readStart(src io.Reader) (n int64, err error) {
+func (r *heldResponse) readStart(src io.Reader) (n int64, err error) {
 	start := holds.Get().(*[]byte)
 	defer holds.Put(start)
 	got, err := io.ReadFull(src, (*start)[:holdSize])
 	if got > 0 {
-		wrote, failed := a.Write((*start)[:got])
+		wrote, failed := r.Write((*start)[:got])
 		if n = int64(wrote); failed != nil {
 			return n, failed
 		}
@@ -63,19 +63,19 @@ func (a *answer) readStart(src io.Reader) (n int64, err error) {
 }
 
 // FlushError is Flush for http.ResponseController.
-func (a *answer) FlushError() error {
-	if a.status == 0 && !a.hijacked {
-		a.decide(http.StatusOK)
+func (r *heldResponse) FlushError() error {
+	if r.status == 0 && !r.hijacked {
+		r.decide(http.StatusOK)
 	}
-	_, err := a.pass(0, func() (int, error) { return 0, a.control().Flush() })
-	if len(a.held) == 0 {
-		a.release() // a stream may stay open for hours
+	_, err := r.pass(0, func() (int, error) { return 0, r.control().Flush() })
+	if len(r.held) == 0 {
+		r.release() // a stream may stay open for hours
 	}
 	return err
 }
 
 // control returns the controller that sets the connection's deadlines, and flushes.
-func (a *answer) control() *http.ResponseController { return http.NewResponseController(a.under) }
+func (r *heldResponse) control() *http.ResponseController { return http.NewResponseController(r.under) }
 
 // copies are buffers to copy responses with.
 var copies = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}

@@ -12,20 +12,20 @@ import (
 
 // decide fixes the status and the header, as WriteHeader does: later changes to the header count
 // for trailers only.
-func (a *answer) decide(status int) {
-	a.status, a.length = status, -1
-	p := tell.Thrown(a.ctx)
-	a.early, a.late = p == nil, a.recovered(p)
-	if a.asked {
-		a.header.take(a.under.Header())
-		if declared := a.header.get("Content-Length"); declared != "" {
+func (r *heldResponse) decide(status int) {
+	r.status, r.length = status, -1
+	p := tell.Thrown(r.ctx)
+	r.early, r.late = p == nil, r.recovered(p)
+	if r.asked {
+		r.header.take(r.under.Header())
+		if declared := r.header.get("Content-Length"); declared != "" {
 			if n, err := strconv.ParseInt(declared, 10, 64); err == nil && n >= 0 {
-				a.length = n
+				r.length = n
 			}
 		}
 	}
 	if !bodyAllowed(status) {
-		a.length = 0
+		r.length = 0
 	}
 }
 
@@ -34,36 +34,36 @@ func (a *answer) decide(status int) {
 // another goroutine at that time, nor a handler that got the throw as the error of a call. A
 // deferred function that calls recover still counts as unwinding until it returns, so its status
 // has to tell it apart: 400 or above for an error response, below 400 for an incomplete one.
-func (a *answer) recovered(p *cocoon.PreemptedError) bool {
-	if !hit(p) || cocoon.Thrown(a.ctx) == nil || a.tells(p) {
+func (r *heldResponse) recovered(p *cocoon.PreemptedError) bool {
+	if !hit(p) || cocoon.Thrown(r.ctx) == nil || r.tells(p) {
 		return false
 	}
-	return a.status >= 400 || !goroutine.Unwinding()
+	return r.status >= 400 || !goroutine.Unwinding()
 }
 
 // tells reports whether a call has returned the throw.
-func (a *answer) tells(p *cocoon.PreemptedError) bool {
-	b := a.io.Load()
+func (r *heldResponse) tells(p *cocoon.PreemptedError) bool {
+	b := r.io.Load()
 	return b != nil && b.Told(p)
 }
 
 // whole reports whether the handler decided before any throw, and has since written as many bytes
 // as its header declares. A trailer is decided after the body, so the length does not tell whether
 // the trailer is complete.
-func (a *answer) whole() bool {
-	return a.early && !a.lost && a.written == a.length && !a.trails()
+func (r *heldResponse) whole() bool {
+	return r.early && !r.lost && r.written == r.length && !r.trails()
 }
 
 // trails reports whether a trailer follows the body, either announced in the header or set by the
 // handler since. In HTTP/1 a body of declared length has no trailer.
-func (a *answer) trails() bool {
-	if !a.asked || a.request.ProtoMajor < 2 {
+func (r *heldResponse) trails() bool {
+	if !r.asked || r.request.ProtoMajor < 2 {
 		return false
 	}
-	if a.header.get("Trailer") != "" {
+	if r.header.get("Trailer") != "" {
 		return true
 	}
-	for name := range a.under.Header() {
+	for name := range r.under.Header() {
 		if strings.HasPrefix(name, http.TrailerPrefix) {
 			return true
 		}

@@ -43,7 +43,7 @@ func TestDuplexUnread(t *testing.T) {
 		"by a middleware around": {func(w http.ResponseWriter, r *http.Request) { throwInto(r.Context()) }, func(h http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { full(w); h.ServeHTTP(w, r) })
 		}, 503},
-		"its own answer": {func(w http.ResponseWriter, r *http.Request) { full(w); http.Error(w, "no", http.StatusConflict) }, nil, 409},
+		"its own response": {func(w http.ResponseWriter, r *http.Request) { full(w); http.Error(w, "no", http.StatusConflict) }, nil, 409},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mux := http.NewServeMux()
@@ -114,6 +114,7 @@ func TestDuplexCut(t *testing.T) {
 	for _, begun := range []bool{true, false} {
 		for _, header := range []string{"", "Expect: 100-continue\r\n"} {
 			t.Run(fmt.Sprintf("begun %t %.6s", begun, header), func(t *testing.T) {
+				t.Parallel() // net/http closes the connections half a second after their responses
 				rt := tasktest.Start(t, cocoon.Config{})
 				s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) { leavesAReader(w, r, begun) })
 				for range 20 {

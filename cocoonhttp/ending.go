@@ -8,20 +8,20 @@ import (
 )
 
 // drop discards what the handler wrote, and its changes to the header.
-func (a *answer) drop() {
-	a.release()
-	if a.asked {
-		a.before.restore(a.under.Header())
+func (r *heldResponse) drop() {
+	r.release()
+	if r.asked {
+		r.before.restore(r.under.Header())
 	}
 }
 
 // last makes the server close the connection after the response, but not before the client has had
 // time to read it.
-func (a *answer) last() {
-	lingers(a.under)
-	a.Header().Set("Connection", "close")
-	if a.status != 0 {
-		a.header.set("Connection", "close")
+func (r *heldResponse) last() {
+	lingers(r.under)
+	r.Header().Set("Connection", "close")
+	if r.status != 0 {
+		r.header.set("Connection", "close")
 	}
 }
 
@@ -47,22 +47,22 @@ func innermost(w http.ResponseWriter) http.ResponseWriter {
 
 // mistaken reports whether a surrounding writer may have taken an informational response for the
 // final one, as http.TimeoutHandler's writer does: then the status of a refusal would become 200.
-func (a *answer) mistaken() bool {
-	if !a.informed {
+func (r *heldResponse) mistaken() bool {
+	if !r.informed {
 		return false
 	}
-	_, servers := innermost(a.under).(interface{ SetReadDeadline(time.Time) error })
+	_, servers := innermost(r.under).(interface{ SetReadDeadline(time.Time) error })
 	return !servers
 }
 
 // abort ends a response of which some may have been sent, in a way that shows the client that the
 // response is incomplete. No surrounding middleware can turn it into a complete one: middleware
 // that recovers the panic finds that its writes fail.
-func (a *answer) abort() {
-	a.leaveBody()
-	a.control().SetWriteDeadline(longAgo)
-	if a.endsWithConnection() {
-		a.reset()
+func (r *heldResponse) abort() {
+	r.leaveBody()
+	r.control().SetWriteDeadline(longAgo)
+	if r.endsWithConnection() {
+		r.reset()
 	}
 	panic(http.ErrAbortHandler)
 }
@@ -72,9 +72,9 @@ func (a *answer) abort() {
 // that the handler has left behind may be in a read, and learns of the deadline only when it gets a
 // processor. Until then the server would wait for it, take the deadline back, and wait for the
 // client. Close waits for that goroutine, too, but leaves the deadline as it is.
-func (a *answer) leaveBody() {
-	if a.control().SetReadDeadline(longAgo) == nil && a.request.ProtoMajor == 1 && a.request.Body != nil {
-		a.request.Body.Close()
+func (r *heldResponse) leaveBody() {
+	if r.control().SetReadDeadline(longAgo) == nil && r.request.ProtoMajor == 1 && r.request.Body != nil {
+		r.request.Body.Close()
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // (bench: http). For that reason the handler gets no part of the exchange except its writer, which
 // is detached when the exchange ends.
 type exchange struct {
-	answer
+	heldResponse
 	handler *handler
 	found   http.Handler // the handler to call; nil: the wrapped one
 	writer  *writer      // nil before the task has begun
@@ -54,7 +54,7 @@ func (e *exchange) serve(ctx context.Context) (err error) {
 	e.ctx = ctx
 	g := new(given)
 	g.request = *e.request.WithContext(ctx)
-	g.writer.answer, g.writer.under = &e.answer, e.under
+	g.writer.response, g.writer.under = &e.heldResponse, e.under
 	e.writer = &g.writer
 	r, next := &g.request, e.handler.next
 	if e.found != nil {
@@ -160,7 +160,7 @@ func (e *exchange) settle(err error) {
 }
 
 // ended ends the reads and writes that the handler began, and reports whether a throw has cut any
-// of them off. Afterwards no goroutine of the handler uses the answer. A handler waits for its
+// of them off. Afterwards no goroutine of the handler uses the response. A handler waits for its
 // goroutines, but a throw may unwind it before.
 func (e *exchange) ended(thrown bool) (cut bool) {
 	if e.over {

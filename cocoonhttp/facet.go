@@ -87,17 +87,17 @@ func (p pusher) Push(target string, opts *http.PushOptions) error {
 // Hijack implements http.Hijacker.
 func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	defer h.mu.Unlock()
-	a := h.lock()
-	if err := a.send(); err != nil {
+	r := h.lock()
+	if err := r.send(); err != nil {
 		return nil, nil, err
 	}
-	forget := take(a.ctx, a.request)
-	c, buffered, err := a.under.(http.Hijacker).Hijack()
+	forget := take(r.ctx, r.request)
+	c, buffered, err := r.under.(http.Hijacker).Hijack()
 	if err != nil {
 		forget()
 		return nil, nil, err
 	}
-	a.hijacked = true
-	c, buffered = takeOver(a.ctx, c, buffered)
+	r.hijacked = true
+	c, buffered = takeOver(r.ctx, c, buffered)
 	return c, buffered, nil
 }

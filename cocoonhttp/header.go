@@ -48,14 +48,14 @@ func (c copied) restore(h http.Header) {
 // writes, and does not wait for that goroutine if the stream ends meanwhile. HTTP/2 copies a header
 // that has a Content-Length, because a length has no place in an informational response; so inform
 // adds one for the duration of the call.
-func (a *answer) inform(status int) {
-	a.informed = true
-	h := a.under.Header()
-	if _, ok := h["Content-Length"]; !ok && a.request != nil && a.request.ProtoMajor == 2 {
+func (r *heldResponse) inform(status int) {
+	r.informed = true
+	h := r.under.Header()
+	if _, ok := h["Content-Length"]; !ok && r.request != nil && r.request.ProtoMajor == 2 {
 		h["Content-Length"] = []string{"0"}
 		defer delete(h, "Content-Length")
 	}
-	a.under.WriteHeader(status)
+	r.under.WriteHeader(status)
 }
 
 // get returns the first value of a field, "" if there is none.

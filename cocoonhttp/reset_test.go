@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
@@ -115,7 +116,7 @@ func TestStoppedUploadIsAnswered(t *testing.T) {
 		time.AfterFunc(5*time.Millisecond, cocoon.TaskOf(r.Context()).Cancel)
 		io.Copy(io.Discard, r.Body)
 	})
-	for range 20 {
+	for range longtest.Count(20, 5) {
 		resp, err := s.Client().Post(s.URL, "", io.LimitReader(endless{}, 1<<40)) // in chunks
 		tasktest.Must(t, err)
 		if body, err := io.ReadAll(resp.Body); resp.StatusCode != 503 || err != nil {

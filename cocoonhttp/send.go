@@ -1,39 +1,39 @@
 package cocoonhttp
 
 // send passes on the held bytes, if there are any. Only the first send is sure not to block.
-func (a *answer) send() error {
-	first := a.status != 0 && !a.sent
+func (r *heldResponse) send() error {
+	first := r.status != 0 && !r.sent
 	if first {
-		a.sent = true
-		a.sendHeader()
+		r.sent = true
+		r.sendHeader()
 	}
 	switch {
-	case len(a.held) == 0 || a.err != nil:
-		return a.err
+	case len(r.held) == 0 || r.err != nil:
+		return r.err
 	case first:
-		_, a.err = a.under.Write(a.held) // if this is the whole body, the server adds its length
+		_, r.err = r.under.Write(r.held) // if this is the whole body, the server adds its length
 	default:
-		_, a.err = a.put(a.held)
+		_, r.err = r.put(r.held)
 	}
-	a.passed += int64(len(a.held))
-	a.held = a.held[:0]
-	return a.err
+	r.passed += int64(len(r.held))
+	r.held = r.held[:0]
+	return r.err
 }
 
 // sendHeader passes on the header as it was when the handler decided on the response.
-func (a *answer) sendHeader() {
-	if !a.asked {
-		a.under.WriteHeader(a.status)
+func (r *heldResponse) sendHeader() {
+	if !r.asked {
+		r.under.WriteHeader(r.status)
 		return
 	}
-	h := a.under.Header()
-	if a.header.of(h) {
-		a.under.WriteHeader(a.status)
+	h := r.under.Header()
+	if r.header.of(h) {
+		r.under.WriteHeader(r.status)
 		return
 	}
 	var later copied
 	later.take(h)
-	a.header.restore(h)
-	a.under.WriteHeader(a.status)
+	r.header.restore(h)
+	r.under.WriteHeader(r.status)
 	later.restore(h)
 }

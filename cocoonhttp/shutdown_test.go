@@ -36,7 +36,7 @@ func TestShutdownWaitsForAnswers(t *testing.T) {
 	tasktest.Receive(t, "the handler", running)
 	tasktest.Must(t, Shutdown(past(), s.Config, rt))
 	if !answered {
-		t.Error("Shutdown has returned before the answer")
+		t.Error("Shutdown has returned before the response")
 	}
 	if resp, err := http.ReadResponse(r, nil); err != nil || resp.StatusCode != 503 {
 		t.Errorf("%v, %v", resp, err)
@@ -145,7 +145,7 @@ func TestShutdownSeveral(t *testing.T) {
 	}
 	close(hold)
 	for range servers {
-		same(t, tasktest.Receive(t, "an answer", answers), "200 whole")
+		same(t, tasktest.Receive(t, "a response", answers), "200 whole")
 	}
 	tasktest.Must(t, tasktest.Receive(t, "the end", ended))
 }
@@ -173,7 +173,7 @@ func TestShutdownSeveralThrows(t *testing.T) {
 	defer cancel()
 	tasktest.Must(t, Shutdown(ctx, servers[0], rt, servers[1:]...))
 	for range servers {
-		same(t, tasktest.Receive(t, "an answer", answers), "refused")
+		same(t, tasktest.Receive(t, "a response", answers), "refused")
 	}
 }
 

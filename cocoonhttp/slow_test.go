@@ -117,7 +117,7 @@ func TestClientNeverReads(t *testing.T) {
 				t.Errorf("the handler ended with %v", err)
 			}
 			if _, err := io.Copy(io.Discard, resp.Body); err == nil {
-				t.Error("the client took half an answer for a whole one")
+				t.Error("the client took half a response for a whole one")
 			}
 		})
 	}

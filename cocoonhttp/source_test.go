@@ -131,7 +131,7 @@ func TestCopyWaits(t *testing.T) {
 				same(t, got(s, "POST"), "200 ")
 				waits(t, rt)
 				task.Load().Cancel()
-				same(t, tasktest.Receive(t, "the answer", answer), "refused")
+				same(t, tasktest.Receive(t, "the response", answer), "refused")
 				go func() { time.Sleep(5 * time.Millisecond); io.WriteString(to, "more") }()
 				b := [4]byte{}
 				if n, err := io.ReadFull(from, b[:]); err != nil {

@@ -143,7 +143,7 @@ func TestSIGTERM(t *testing.T) {
 				resp.Body.Close()
 				switch {
 				case err != nil:
-					t.Errorf("half an answer: %q, %v", body, err)
+					t.Errorf("half a response: %q, %v", body, err)
 				case resp.StatusCode == 200 && string(body) == "quick":
 					whole.Add(1)
 				case resp.StatusCode == 503:
@@ -180,7 +180,7 @@ func TestSIGTERM(t *testing.T) {
 	tasktest.Eventually(t, "load", func() bool { return whole.Load() > 100 })
 	tasktest.Must(t, c.Process.Signal(syscall.SIGTERM))
 	for range 2 {
-		if status := tasktest.Receive(t, "an answer", statuses); status != 503 {
+		if status := tasktest.Receive(t, "a response", statuses); status != 503 {
 			t.Errorf("a request that cannot end got status %d", status)
 		}
 	}
@@ -188,5 +188,5 @@ func TestSIGTERM(t *testing.T) {
 	if err := c.Wait(); err != nil {
 		t.Errorf("the server: %v", err)
 	}
-	t.Logf("%d whole answers, %d refusals", whole.Load(), refused.Load())
+	t.Logf("%d whole responses, %d refusals", whole.Load(), refused.Load())
 }

@@ -53,7 +53,7 @@ func TestThrow(t *testing.T) {
 				}
 				if !c.want {
 					if err == nil {
-						t.Error("the client took half an answer for a whole one")
+						t.Error("the client took half a response for a whole one")
 					}
 					return
 				}
@@ -151,7 +151,7 @@ func TestPanicAfterPartialWrite(t *testing.T) {
 						resp.Body.Close()
 					}
 					if err == nil {
-						t.Errorf("the client took half an answer for a whole one: %d", resp.StatusCode)
+						t.Errorf("the client took half a response for a whole one: %d", resp.StatusCode)
 					}
 					get(t, s, "/")
 				})

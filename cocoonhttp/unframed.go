@@ -12,16 +12,16 @@ import (
 // endsWithConnection reports whether the end of the connection marks the end of the response's
 // body, so that the client would take a cut for the end. This holds for HTTP/1.0, and for handlers
 // that turn chunked encoding off.
-func (a *answer) endsWithConnection() bool {
-	if a.request == nil || a.request.ProtoMajor != 1 {
+func (r *heldResponse) endsWithConnection() bool {
+	if r.request == nil || r.request.ProtoMajor != 1 {
 		return false
 	}
-	return a.request.ProtoMinor == 0 || a.under.Header().Get("Transfer-Encoding") == "identity"
+	return r.request.ProtoMinor == 0 || r.under.Header().Get("Transfer-Encoding") == "identity"
 }
 
 // reset ends the connection by a reset, which no client takes for the end of a response.
-func (a *answer) reset() {
-	c, _, err := a.control().Hijack()
+func (r *heldResponse) reset() {
+	c, _, err := r.control().Hijack()
 	if err != nil {
 		return // a surrounding writer does not support it; the server closes the connection
 	}
@@ -35,25 +35,25 @@ func (a *answer) reset() {
 }
 
 // unframed reports whether only the end of the connection tells where the response ends.
-func (a *answer) unframed() bool { return a.length < 0 && a.endsWithConnection() }
+func (r *heldResponse) unframed() bool { return r.length < 0 && r.endsWithConnection() }
 
 // put writes to the underlying writer. When a write fails, for example because a throw cut it off,
 // net/http closes the connection. For a client, this is the end of an unframed response, and the
 // connection can no longer be reset. net/http does not close the connection if the failing call is
 // ReadFrom or Flush, so put uses these.
-func (a *answer) put(p []byte) (n int, err error) {
-	if !a.unframed() {
-		return a.under.Write(p)
+func (r *heldResponse) put(p []byte) (n int, err error) {
+	if !r.unframed() {
+		return r.under.Write(p)
 	}
-	if from, ok := a.under.(io.ReaderFrom); ok && a.request.TLS == nil {
+	if from, ok := r.under.(io.ReaderFrom); ok && r.request.TLS == nil {
 		copied, err := from.ReadFrom(bytes.NewReader(p))
 		return int(copied), err
 	}
 	for n < len(p) && err == nil {
 		var wrote int
-		if wrote, err = a.under.Write(p[n:min(n+holdSize, len(p))]); err == nil {
+		if wrote, err = r.under.Write(p[n:min(n+holdSize, len(p))]); err == nil {
 			// http.TimeoutHandler and some other surrounding writers cannot flush.
-			if err = a.control().Flush(); errors.Is(err, http.ErrNotSupported) {
+			if err = r.control().Flush(); errors.Is(err, http.ErrNotSupported) {
 				err = nil
 			}
 		}

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// writer is the http.ResponseWriter of a handler. It leads to the answer while the handler runs;
-// after that, the answer belongs to another request.
+// writer is the http.ResponseWriter of a handler. It leads to the held response while the handler
+// runs; after that, the held response belongs to another request.
 type writer struct {
-	// mu guards the fields below except under, and the answer. A handler's goroutine may write
+	// mu guards the fields below except under, and the response. A handler's goroutine may write
 	// while a throw unwinds the handler, although the handler would have waited for it.
-	mu     sync.Mutex
-	answer *answer // the handler's; later nil, or the response of surrounding code
-	under  http.ResponseWriter
+	mu       sync.Mutex
+	response *heldResponse // the handler's; later nil, or the response of surrounding code
+	under    http.ResponseWriter
 
 	// The fields below are set when the exchange has ended.
 	request  *http.Request // the server's; nil before that, or if the handler's writes lead nowhere
@@ -26,30 +26,30 @@ type writer struct {
 // errEnded is the error of a write after the request has ended.
 var errEnded = errors.New("cocoonhttp: the handler has returned; write before that, or hijack the connection")
 
-// lock returns the answer for one call. The caller unlocks mu. No code of the handler runs
+// lock returns the response for one call. The caller unlocks mu. No code of the handler runs
 // meanwhile.
-func (w *writer) lock() *answer {
+func (w *writer) lock() *heldResponse {
 	w.mu.Lock()
 	return w.live()
 }
 
-// live returns the answer. After the handler has returned, live leads to the underlying writer as
+// live returns the response. After the handler has returned, live leads to the underlying writer as
 // long as the server has the request, because frameworks leave the handler's writer in their
 // context, and use it to respond to the handler's error (echo.WrapMiddleware). When the server has
 // finished the request, or a throw has ended the handler, live leads nowhere: the underlying writer
 // may belong to another request too. Called under mu.
-func (w *writer) live() *answer {
+func (w *writer) live() *heldResponse {
 	switch {
-	case w.request == nil && w.answer != nil:
-		return w.answer
+	case w.request == nil && w.response != nil:
+		return w.response
 	case w.request == nil || w.request.Context().Err() != nil:
-		return &answer{under: nobody{}, ctx: context.Background(), status: http.StatusOK, length: -1, err: errEnded}
-	case w.answer == nil:
-		w.answer = &answer{
+		return &heldResponse{under: nobody{}, ctx: context.Background(), status: http.StatusOK, length: -1, err: errEnded}
+	case w.response == nil:
+		w.response = &heldResponse{
 			under: w.under, request: w.request, ctx: w.request.Context(), status: int(w.status), sent: w.status != 0, length: -1, exposed: true, hijacked: w.hijacked,
 		}
 	}
-	return w.answer
+	return w.response
 }
 
 // busy reports whether a goroutine is in a call.
@@ -65,7 +65,7 @@ func (w *writer) busy() bool {
 func (w *writer) detach() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.answer = nil
+	w.response = nil
 }
 
 // leave hands the writer over to surrounding code when the exchange has ended, unless a throw has
@@ -138,17 +138,17 @@ func (w *writer) control() *http.ResponseController {
 // EnableFullDuplex is for http.ResponseController.
 func (w *writer) EnableFullDuplex() error {
 	defer w.mu.Unlock()
-	a := w.lock()
-	a.duplex = true
-	return a.control().EnableFullDuplex()
+	r := w.lock()
+	r.duplex = true
+	return r.control().EnableFullDuplex()
 }
 
 // Unwrap returns the underlying writer. It sends the held bytes first. From then on nothing is held
 // back, and a throw aborts the request, because it is unknown what has been sent.
 func (w *writer) Unwrap() http.ResponseWriter {
 	defer w.mu.Unlock()
-	a := w.lock()
-	a.send()
-	a.exposed = true
-	return a.under
+	r := w.lock()
+	r.send()
+	r.exposed = true
+	return r.under
 }

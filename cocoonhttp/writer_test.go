@@ -77,7 +77,7 @@ func TestFacets(t *testing.T) {
 			P
 		}{W: base},
 	} {
-		wrapped := (&writer{answer: &answer{under: w}}).facet(skillsOf(w))
+		wrapped := (&writer{response: &heldResponse{under: w}}).facet(skillsOf(w))
 		_, f := wrapped.(http.Flusher)
 		_, h := wrapped.(http.Hijacker)
 		_, p := wrapped.(http.Pusher)

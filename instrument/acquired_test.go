@@ -197,7 +197,7 @@ func keptLines(t *testing.T, src string) (kept map[int]bool, text []string) {
 		t.Fatal(err)
 	}
 	exports := map[string]string{}
-	for _, l := range list(t, "context", "time", "sync", "testing") {
+	for _, l := range list(t, "context", "time", "sync", "testing", "fmt", "log/slog", "net/http") {
 		exports[l.ImportPath] = l.Export
 	}
 	polling := func(string) bool { return true }

@@ -139,10 +139,15 @@ func (f *looseFlow) begins(b *cfg.Block) bool {
 }
 
 // isGiven reports whether the caller has acquired the resource: it is a parameter, or the function
-// around a called literal has acquired it.
+// around a called literal has acquired it. A server's handler never releases its request and the
+// writer of its response: the server does.
 func (f *looseFlow) isGiven() bool {
 	v, ok := f.of.v.(*types.Var)
 	if !ok || v.Name() != f.of.path {
+		return false
+	}
+	switch types.TypeString(v.Type(), nil) {
+	case "net/http.ResponseWriter", "*net/http.Request":
 		return false
 	}
 	if f.c.declares(v) {

@@ -138,8 +138,12 @@ func (r *rewriter) isWithin(lits map[*ast.FuncLit]bool, v types.Object) bool {
 }
 
 // usesOf visits the expressions that a call and its literal use. If all is true, the call is made
-// later, and usesOf also visits the variables that a literal only reads.
+// later, and usesOf also visits the variables that a literal only reads. A call that only tells
+// something uses nothing (see tells).
 func (r *rewriter) usesOf(call *ast.CallExpr, all bool, visit func(e ast.Expr, how usage)) {
+	if r.tells(call) {
+		return
+	}
 	switch fun := ast.Unparen(call.Fun).(type) {
 	case *ast.FuncLit:
 		r.usesIn(fun.Body, all, visit)
@@ -169,6 +173,10 @@ func (r *rewriter) usesIn(n ast.Node, all bool, visit func(e ast.Expr, how usage
 		case *ast.CallExpr:
 			if way, _, _ := r.callee(n); way == conversion {
 				return true
+			}
+			if r.tells(n) {
+				r.usesInTold(n, all, visit)
+				return false
 			}
 			if _, lit := ast.Unparen(n.Fun).(*ast.FuncLit); !lit {
 				r.usesOf(n, false, visit)

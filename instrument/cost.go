@@ -168,6 +168,8 @@ func (r *rewriter) costOfCall(call *ast.CallExpr) int {
 	case conversion:
 		if t := r.info.TypeOf(call); t == nil {
 			return moveCost
+		} else if r.onlyRenames(call, t) {
+			return 1
 		} else if b, ok := t.Underlying().(*types.Basic); ok && b.Info()&types.IsString == 0 {
 			return 1
 		}
@@ -178,6 +180,16 @@ func (r *rewriter) costOfCall(call *ast.CallExpr) int {
 		}
 	}
 	return endless
+}
+
+// onlyRenames reports whether a conversion to the type copies nothing: the value has the same type
+// by another name.
+func (r *rewriter) onlyRenames(conversion *ast.CallExpr, to types.Type) bool {
+	if len(conversion.Args) != 1 {
+		return false // a mistake
+	}
+	from := r.info.TypeOf(conversion.Args[0])
+	return from != nil && types.Identical(from.Underlying(), to.Underlying())
 }
 
 // makesLittle reports whether the text shows that a make call creates few elements.

@@ -112,7 +112,7 @@ func decided(p Package, o Options) (*rewriter, error) {
 	r := &rewriter{
 		pkg: p, opt: o, set: token.NewFileSet(),
 		declared: map[types.Object]*code{}, literals: map[*ast.FuncLit]*code{}, carrier: map[types.Type]bool{}, bulks: map[*ast.CallExpr]bool{},
-		assigned: map[*types.Var]bool{}, pollers: map[*code]bool{}, written: map[types.Object]bool{}, completed: map[types.Object]bool{}, passing: map[types.Object]*passes{}, releasers: map[types.Object]lockCall{}, closures: map[types.Object][]*ast.FuncLit{}, busy: map[place]bool{}, ends: map[place]bool{},
+		assigned: map[*types.Var]bool{}, pollers: map[*code]bool{}, tellers: map[*code]bool{}, written: map[types.Object]bool{}, completed: map[types.Object]bool{}, passing: map[types.Object]*passes{}, releasers: map[types.Object]lockCall{}, closures: map[types.Object][]*ast.FuncLit{}, busy: map[place]bool{}, ends: map[place]bool{},
 		locking: map[*ast.BlockStmt][]lockNode{}, fresh: map[place]bool{}, byHand: map[place]bool{}, makers: map[maker]bool{}, private: map[*code]bool{}, releasable: map[types.Type]bool{},
 	}
 	for _, path := range p.Files {
@@ -143,6 +143,7 @@ type rewriter struct {
 	bulks     map[*ast.CallExpr]bool // calls that run in pieces
 	assigned  map[*types.Var]bool    // whether a call assigns a variable
 	pollers   map[*code]bool         // whether a function may reach a poll
+	tellers   map[*code]bool         // whether a function only tells something, see tells
 	written   map[types.Object]bool  // whether a function writes through its parameter
 	completed map[types.Object]bool  // whether a function completes the data of its parameter
 	passing   map[types.Object]*passes

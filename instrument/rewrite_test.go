@@ -130,6 +130,8 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 		{"a variable of the package counts", `func a(x []int) { for n < len(x) { n++ } }; var n int`, `func a(x []int) { for n < len(x) {POLL n++ } }; var n int`},
 		{"a variable around a literal counts", `func a(x []int, i int) { f = func() { for i < len(x) { i++ } } }`, `func a(x []int, i int) { f = func() { for i < len(x) {POLL i++ } } }`},
 		{"a variable of the body counts", `func a(x []int) { for i := 5; len(x) > 0; { i := i; i++ } }`, `func a(x []int) { for i := 5; len(x) > 0; {POLL i := i; i++ } }`},
+		{"a conversion that only names another type", `type text string; func a(x text, n int) { for i := 0; i < n; i++ { y = string(x) } }; var y string`,
+			`type text string; func a(x text, n int) { for i := 0; i < n; { POLL if i < 0 { break }; cocoon_n := i + 1024; if cocoon_n < i || cocoon_n > n { cocoon_n = n }; for ; i < cocoon_n; i++ { y = string(x) } } }; var y string`},
 		{"range", `func a(x []int) (s int) { for _, v := range x { s += v }; return s }`,
 			`func a(x []int) (s int) { for cocoon_s, cocoon_i := x, 0; cocoon_i < len(cocoon_s); { POLL if cocoon_i < 0 { break }; cocoon_n := min(cocoon_i + 1024, len(cocoon_s)); for ; cocoon_i < cocoon_n; cocoon_i++ {v := cocoon_s[cocoon_i]; s += v } }; return s }`},
 		{"range, value declared anew", `func a(x []int) (s int) { for _, v := range x { v := v + 1; s += v }; return s }`,

@@ -70,12 +70,12 @@ func (w *world) wrongDecision(want document.TestDecision, all []evaluation, obse
 	case want.Verdict != nil && verdict != *want.Verdict:
 		what = append(what, fmt.Sprintf("the %sverdict is %s; want %s", observed(observing), verdict, *want.Verdict))
 		if !observing && observer != "" && would == *want.Verdict {
-			what[0] += fmt.Sprintf("; policy %q says so in mode observe: expect observed: ..., or write mode: enforce at the top of this file", observer)
+			what[0] += fmt.Sprintf("; %s says so in mode observe: expect observed: ..., or write mode: enforce at the top of this file", w.suite.called(observer))
 		}
 	case want.Policy != "" && by == "":
 		what = append(what, fmt.Sprintf("every policy says continue(); want a verdict of policy %q", want.Policy))
 	case want.Policy != "" && want.Policy != by:
-		what = append(what, fmt.Sprintf("the %sverdict %s is of policy %q; want policy %q", observed(observing), verdict, by, want.Policy))
+		what = append(what, fmt.Sprintf("the %sverdict %s is of %s; want policy %q", observed(observing), verdict, w.suite.called(by), want.Policy))
 	}
 	if want.Effects == nil {
 		return what
@@ -157,14 +157,14 @@ func (w *world) said(all []evaluation) string {
 			says = "observes, and would say"
 		}
 		said := append([]string{ev.verdict()}, w.effectsOf(ev.compiled, ev.out)...)
-		lines = append(lines, fmt.Sprintf("  policy %q %s %s", ev.spec.Name, says, strings.Join(said, ", ")))
+		lines = append(lines, fmt.Sprintf("  %s %s %s", ev.called(), says, strings.Join(said, ", ")))
 		for _, saw := range w.saw(ev.compiled) {
 			lines = append(lines, "    "+saw)
 		}
 	}
 	if len(all) == 0 {
 		for _, c := range w.suite.policies {
-			lines = append(lines, fmt.Sprintf("  policy %q is not asked: %s", c.spec.Name, w.concerns(c)))
+			lines = append(lines, fmt.Sprintf("  %s is not asked: %s", c.called(), w.concerns(c)))
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -67,7 +67,7 @@ func (w *world) impossible(c *compiled) error {
 					can = "0"
 				}
 			}
-			return &badTest{w.places[path], fmt.Errorf("policy %q reads %s on %v, where it is %s: %s; and this is %v", c.spec.Name, path, w.on, can, b.Why, v)}
+			return &badTest{w.places[path], fmt.Errorf("%s reads %s on %v, where it is %s: %s; and this is %v", c.called(), path, w.on, can, b.Why, v)}
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package policytest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -57,5 +58,24 @@ policies:
 			t.Errorf("%s: a shadow of 12345: %s", c.name, said)
 		}
 		says(t, c.name, said, c.want)
+	}
+}
+
+// A failure names a limit as its document does, with the place, and with the policy's name for
+// tests.
+func TestLimitsAreNamedByTheirDocument(t *testing.T) {
+	const document = "version: 1\nlimits:\n  - {func: GET /*, limit: 1s}\n"
+	for expect, want := range map[string]string{
+		"continue()":  "p.yaml:3: limit of \"GET /*\" (policy \"time-limit/GET-",
+		"{policy: p}": `the documents have no policy "p"`,
+	} {
+		r, _, err := runs(t, document, "tests:\n  - name: it\n    events:\n      - {at: 0s, on: tick, given: {task.name: GET /a, task.running: 2s}, expect: "+expect+"}\n")
+		text := fmt.Sprint(err)
+		if err == nil {
+			text = fmt.Sprintf("%+v", r)
+		}
+		if !strings.Contains(text, want) {
+			t.Errorf("%s: %s; want %s", expect, text, want)
+		}
 	}
 }

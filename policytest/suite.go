@@ -42,6 +42,28 @@ type compiled struct {
 
 func (c *compiled) observing() bool { return c.spec.Mode == policy.Observe }
 
+// called returns the policy as its author wrote it. Tests name a policy that a limit, preemption or
+// order makes by the name that they give it.
+func (c *compiled) called() string {
+	named := fmt.Sprintf("policy %q", c.spec.Name)
+	called := c.doc.Called(c.spec.Name)
+	if called == named {
+		return named
+	}
+	line, _ := c.doc.Place(document.Part{Kind: "policy", Name: c.spec.Name})
+	return fmt.Sprintf("%s:%d: %s (%s)", c.file, line, called, named)
+}
+
+// called returns the policy of a name as its author wrote it.
+func (s *suite) called(name string) string {
+	for _, c := range s.policies {
+		if c.spec.Name == name {
+			return c.called()
+		}
+	}
+	return fmt.Sprintf("policy %q", name)
+}
+
 // refused returns an error about the policy with its place in the document.
 func (c *compiled) refused(err error) error {
 	return document.InFile(c.doc.Refused(document.Part{Kind: "policy", Name: c.spec.Name}, err), c.file)

@@ -1,6 +1,9 @@
 package vet
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/tools/go/analysis"
@@ -27,5 +30,22 @@ func TestPolicy(t *testing.T) {
 func TestAnalyzersAreValid(t *testing.T) {
 	if err := analysis.Validate(Analyzers); err != nil {
 		t.Error(err)
+	}
+}
+
+// An analyzer is in the list of the package's comment, and has code in testdata.
+func TestAnalyzersAreListed(t *testing.T) {
+	comment, err := os.ReadFile("vet.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range Analyzers {
+		name := strings.TrimPrefix(a.Name, "cocoon")
+		if listed := "[" + strings.ToUpper(name[:1]) + name[1:] + "]"; !strings.Contains(string(comment), listed) {
+			t.Errorf("the comment of package vet does not list %s", listed)
+		}
+		if folders, err := filepath.Glob("testdata/src/*" + name + "*"); err != nil || len(folders) == 0 {
+			t.Errorf("testdata/src has no code for %s: %v", a.Name, err)
+		}
 	}
 }

@@ -88,7 +88,7 @@ policies:
 
 		{args: []string{"policy", "check", good}},
 		{args: []string{"policy", "explain", good}, out: []string{
-			"good.yaml: good\n", "every 1ms, for each running task\n", "mode       enforce\n", " of 1000 steps at most\n", "task.running, state.overloaded\n",
+			"policy \"good\"\n", "every 1ms, for each running task\n", "mode       enforce\n", " of 1000 steps at most\n", "task.running, state.overloaded\n",
 			`throw("late"), continue()`, `set("overloaded")`}},
 		{args: []string{"policy", "check", all}, code: 1, out: []string{
 			"all.yaml:11:12: warning: policy \"odd\": queue.length < 0 is always false", "all.yaml:18:11: error: policy \"bad\": division by zero: queue.length may be 0 here",

@@ -20,6 +20,8 @@ import (
 type report struct {
 	File      string    `json:"file,omitempty"`
 	Policy    string    `json:"policy,omitempty"`
+	Line      int       `json:"line,omitempty"`      // where the document declares it
+	Called    string    `json:"called,omitempty"`    // "policy \"shed\"", or "limit of \"regex.match\""
 	Evaluated string    `json:"evaluated,omitempty"` // "every 100µs, for each running task"
 	Mode      string    `json:"mode,omitempty"`
 	Match     []string  `json:"match,omitempty"` // "tasks GET /*", "except GET /health"
@@ -108,6 +110,8 @@ func (c *checkCommand) reports(in io.Reader) ([]report, error) {
 				return document.InFile(doc.Refused(document.Part{Kind: "policy", Name: spec.Name}, err), file)
 			}
 			r, verified := c.report(file, spec, on, refused)
+			r.Line, _ = doc.Place(document.Part{Kind: "policy", Name: spec.Name})
+			r.Called = doc.Called(spec.Name)
 			all = append(all, r)
 			if server.whole = server.whole && !r.failed(); !r.failed() {
 				server.members = append(server.members, analyzer.Member{Spec: spec, Verified: verified})
@@ -181,6 +185,9 @@ func (r report) print(w io.Writer, explain bool) {
 	if explain && r.Cost > 0 {
 		fmt.Fprintf(w, "%s\n", r.title())
 		line := func(what, text string) { fmt.Fprintf(w, "  %-10s %s\n", what, text) }
+		if r.Called != "" && r.Called != fmt.Sprintf("policy %q", r.Policy) {
+			line("name", r.Policy)
+		}
 		line("evaluated", r.Evaluated)
 		line("mode", r.Mode)
 		line("match", cmp.Or(strings.Join(r.Match, "; "), "everything"))
@@ -203,6 +210,7 @@ func (r report) print(w io.Writer, explain bool) {
 	}
 }
 
+// title returns the policy as its author wrote it: the place, and what the document calls it.
 func (r report) title() string {
 	switch {
 	case r.File == "":
@@ -210,5 +218,5 @@ func (r report) title() string {
 	case r.Policy == "":
 		return r.File
 	}
-	return r.File + ": " + r.Policy
+	return fmt.Sprintf("%s:%d: %s", r.File, r.Line, r.Called)
 }

@@ -38,11 +38,14 @@ policies:
 		{[]string{"check", fair, idle}, 0, []string{kinds}},
 		{[]string{"explain", "-safe", "F", night}, 0, []string{
 			"  match      loops bulk; tasks GET /*, POST /*; except GET /health; kinds safe\n  zone       Europe/Berlin\n",
-			": all\n  evaluated  on exit\n  mode       enforce\n  match      everything\n  cost "}},
+			":8: policy \"all\"\n  evaluated  on exit\n  mode       enforce\n  match      everything\n  cost "}},
 		{[]string{"explain", mixed}, 0, []string{"\n  means      arriving.priority in [1, 2] or loop.busy > 9 or (queue.length > 9 and arriving.priority < 0)\n  cost "}},
 		{[]string{"explain", listed}, 0, []string{"\n  means      queue.length > 9 or (any(1..3, # == arriving.priority) and loop.busy > 1)\n"}},
 		{[]string{"explain", file("quantifier.yaml", "version: 1\npolicies: [{name: p, on: enqueue, expr: 'queue.length > 9 or any(1..3, # == arriving.priority) ? throw(\"x\") : continue()'}]\n")}, 0, []string{"  evaluated  on enqueue\n"}},
 		{[]string{"explain", taken}, 0, []string{"\n  effects    take(\"requests\")\n  bucket     requests: 1.5 tokens a second, 90 a minute, at most 20\n"}},
+		{[]string{"check", file("beside.yaml", "version: 1\nstates: {p: 100.0}\npolicies:\n  - name: p\n    on: enqueue\n    expr: 'arriving.labels.x == task.labels.x and chance(state.p) ? throw(\"x\") : continue()'\n")}, 0, []string{
+			"beside.yaml:6:33: warning: policy \"p\": on enqueue task.labels[\"x\"] is about running tasks", ": chance(state.p) is always true while the state p has its first value, 100"}},
+		{[]string{"explain", two}, 0, []string{two + ":3: limit of \"regex.match\"\n  name       time-limit/regex.match\n  evaluated  "}},
 		{[]string{"check", one, two}, 1, []string{two + `:3:5: error: limit of "regex.match": it is declared already, by ` + one + ":3:5\n"}},
 	} {
 		code, out, err := command("", append([]string{"policy"}, c.args...)...)

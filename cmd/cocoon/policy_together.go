@@ -30,6 +30,7 @@ func (t together) reports() (all []report) {
 	}
 	remarks = append(remarks, analyzer.Mismatched(t.members, tasks)...)
 	if t.whole {
+		remarks = append(remarks, analyzer.Unaccompanied(t.members, tasks)...)
 		remarks = append(remarks, analyzer.Flows(t.members, t.declared())...)
 	}
 	for _, d := range t.documents {

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // codel is the dequeue side of CoDel (Nichols, Jacobson 2012; RFC 8289, section 5), for requests: a
@@ -77,7 +79,7 @@ func (c *codel) dequeue(now time.Duration, pop func() (r *request, waiting int),
 }
 
 func TestCoDelReference(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range uint64(longtest.Count(4, 1)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 2))
 			c, s, dropped := &codel{}, script{}, 0

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // fairQueue is start-time fair queueing (Goyal, Vin, Cheng 1996) for one server. The paper's
@@ -53,7 +54,7 @@ func (q *fairQueue) end(f *fairTask, took time.Duration) {
 // TestFairShareReference lets tasks arrive and end in a random order, at a loop of a real runtime
 // and at the reference. Both must start the same task each time.
 func TestFairShareReference(t *testing.T) {
-	for seed := range uint64(10) {
+	for seed := range uint64(longtest.Count(10, 4)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { fairShare(t, rand.New(rand.NewPCG(seed, 0))) })
 	}
 }

@@ -97,24 +97,20 @@ func (b *body) callHost() {
 }
 
 // exit writes what a function ends with, before the instruction that was read. The return from a
-// deep recursion would pass no safe point, therefore a recursive function looks when it returns.
-// With fuel, what ran since is charged. With epochs it is not, therefore only a function that has
-// called the host at its entry comes to another safe point: between two such functions lies no more
+// deep recursion would pass no safe point. With fuel, the charges behind its calls are safe points.
+// With epochs, nothing is charged there, therefore a recursive function that has called the host at
+// its entry comes to another safe point when it returns: between two such functions lies no more
 // than what one slice entered.
 func (b *body) exit() {
-	if b.deep && b.entered && !b.dead {
+	if b.deep && b.w.mechanism == Epoch && b.entered && !b.dead {
 		b.flush(b.start)
-		if b.w.mechanism == Fuel {
-			b.check()
-		} else {
-			b.with(opLocalGet, b.called)
-			b.emit(opIf, empty)
-			b.i32(0)
-			b.with(opLocalSet, b.called)
-			b.subtract(most)
-			b.check()
-			b.emit(opEnd)
-		}
+		b.with(opLocalGet, b.called)
+		b.emit(opIf, empty)
+		b.i32(0)
+		b.with(opLocalSet, b.called)
+		b.subtract(most)
+		b.check()
+		b.emit(opEnd)
 	}
 	b.leave()
 }
@@ -122,8 +118,11 @@ func (b *body) exit() {
 // chargeHere writes the charge that belongs to the place that is read next, if there is one.
 func (b *body) chargeHere() {
 	if len(b.charges) > 0 && int(b.charges[0].at) == b.at {
-		b.subtract(b.charges[0].cost)
+		c := b.charges[0]
 		b.charges = b.charges[1:]
+		if b.subtract(c.cost &^ onTheWay); c.cost > onTheWay {
+			b.check()
+		}
 	}
 }
 

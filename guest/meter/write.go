@@ -55,7 +55,7 @@ func (w *writer) price(c *code) uint32 {
 		cost += w.paid(c.first)
 	}
 	if w.mechanism == Epoch {
-		if to := w.callee(c); to != none {
+		if to := w.callee(c); to != none && !w.isChecked(c) {
 			cost += w.graph.worst[to]
 		}
 	}

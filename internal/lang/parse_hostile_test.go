@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
+	"github.com/cocoon-go/cocoon/stubs"
 )
 
 type hostile struct{ name, text, want string }
@@ -69,6 +72,29 @@ func TestParseHostile(t *testing.T) {
 			t.Errorf("%s: error %.300v\nwant one with %q", c.name, err, c.want)
 		default:
 			checkError(t, err)
+		}
+	}
+}
+
+// Any two or three words and signs in a row are a policy or an error, and no panic.
+func TestParseOfFewTokens(t *testing.T) {
+	words := strings.Fields(`+ - * / % ! not and or in if else let { } ( ) [ ] , ; : ? . .. # = == < > ~ & | "a" 1 1% 2s x task task.name return throw set chance any`)
+	try := func(tokens ...string) {
+		text := strings.Join(tokens, " ")
+		defer func() {
+			if r := recover(); r != nil {
+				t.Errorf("%s: %v", text, r)
+			}
+		}()
+		Parse(text, Env{On: stubs.Tick})
+	}
+	for _, a := range words {
+		try(a)
+		for _, b := range words {
+			try(a, b)
+			for _, c := range words[:longtest.Count(len(words), 6)] {
+				try(a, b, c)
+			}
 		}
 	}
 }

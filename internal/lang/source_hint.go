@@ -142,9 +142,9 @@ func (s *source) chosen(i int) bool {
 	return open > 0
 }
 
-// value returns the text of the token i, or "" after the last one.
+// value returns the text of the token i, or "" before the first one and after the last one.
 func (s *source) value(i int) string {
-	if i >= len(s.tokens) {
+	if i < 0 || i >= len(s.tokens) {
 		return ""
 	}
 	return s.tokens[i].Value

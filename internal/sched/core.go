@@ -6,10 +6,11 @@ type Config struct {
 	MaxQueue   int   // how many new tasks may wait, more are refused; 0: no bound
 	MaxStarted int   // how many tasks may have started and not ended, more wait; 0: no bound
 	MaxBypass  int64 // ns a task is passed over before the rest give way (see fill.go); 0: no bound
+	Patience   int64 // ns a loose task waits before it may start over suspended tasks; 0: no bound
 }
 
-// slot is the right to run. While tasks are suspended in it, only safe tasks start in it; so only
-// the first suspended task can be unsafe.
+// slot is the right to run. While tasks are suspended in it, only safe tasks start in it, and loose
+// ones, which are atomic; so only the first suspended task can be unsafe.
 type slot struct {
 	current   *Task
 	open      bool  // owned by the shell, see open.go

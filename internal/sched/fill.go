@@ -3,7 +3,7 @@ package sched
 // This file decides what runs next. A slot in which no task is suspended is clean: the first task
 // of the queue takes it (see rank.go). Where tasks are suspended, only safe tasks start, and the
 // suspended tasks come back when no safe task waits, or when they have been passed over for
-// MaxBypass. That bounds every wait:
+// MaxBypass. Loose tasks that have waited for Patience start like safe ones. That bounds every wait:
 //
 //   - The tasks suspended in a slot get a fifth of it, oldest first (see resume), or the next clean
 //     slot.
@@ -93,10 +93,41 @@ func (c *Core) nextOver(s *slot, head, back *Task, now int64) *Task {
 	if s.suspended.n >= maxHalfway || head.state == Suspended && c.overdue(head.since, now) {
 		allowed = onlySafe
 	}
-	if next := c.next(allowed, now); next != nil && (back == nil || !c.defers(next, back, now)) {
+	next := c.next(allowed, now)
+	if t := c.impatient(now); t != nil && (next == nil || t.precedes(next) || c.wait.ranked > 0 && c.passedOver(t, now)) {
+		next = t
+	}
+	if next != nil && (back == nil || !c.defers(next, back, now)) {
 		return next
 	}
 	return back
+}
+
+// impatient returns the oldest waiting atomic task, if it is loose and has waited for Patience. It
+// may start over suspended tasks, as if it were safe. Like a safe task that is not preemptible, it
+// ends before they come back, so it cannot be in their way.
+func (c *Core) impatient(now int64) *Task {
+	if c.cfg.Patience == 0 {
+		return nil
+	}
+	t := c.wait.oldest(1<<Atomic, c.held())
+	if t == nil || !t.Loose || now-t.since < c.cfg.Patience {
+		return nil
+	}
+	return t
+}
+
+// ImpatientAt returns since when a loose task has been waiting too long for its slot, or from when
+// on it will, unless it gets the slot first. ok is false if no such task waits.
+func (c *Core) ImpatientAt() (at int64, ok bool) {
+	if c.cfg.Patience == 0 {
+		return 0, false
+	}
+	t := c.wait.oldest(1<<Atomic, c.held())
+	if t == nil || !t.Loose {
+		return 0, false
+	}
+	return t.since + c.cfg.Patience, true
 }
 
 // resumable returns the suspended task that may come back to a slot in which head is the first:

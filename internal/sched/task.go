@@ -47,7 +47,8 @@ type Account struct {
 // Task is the core's part of a task. Between Arrive and Exit only the core writes to it.
 type Task struct {
 	Kind  Kind
-	Owner any // the shell's own record of the task; Reset keeps it
+	Loose bool // nobody asks that it start over no suspended task: see Config.Patience
+	Owner any  // the shell's own record of the task; Reset keeps it
 
 	// Set after Reset and before the task arrives, if at all.
 	Group   *Group // the group that t belongs to

@@ -56,7 +56,7 @@ func TestDocExamples(t *testing.T) {
 			}
 		}
 	}
-	if counts["policy"] < 20 || counts["yaml"] != 2 {
+	if counts["policy"] < 20 || counts["yaml"] != 3 {
 		t.Errorf("found the blocks %v", counts)
 	}
 }

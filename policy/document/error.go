@@ -202,6 +202,13 @@ func (d *Document) Place(part Part) (line, col int) {
 	return 0, 0
 }
 
+// Called returns what the document calls a policy: limit of "regex.match", preemption or order, of
+// which a user has not written the policy's name, and otherwise policy "NAME".
+func (d *Document) Called(policy string) string {
+	part := Part{"policy", policy}
+	return cmp.Or(d.parts[part].title, part.String())
+}
+
 // PlaceIn returns the position in the document of a byte of a policy's expression; ok is false when
 // the document does not contain the expression literally.
 func (d *Document) PlaceIn(policy string, offset int) (line, col int, ok bool) {

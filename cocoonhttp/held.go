@@ -39,11 +39,11 @@ func buffers(size int) *sync.Pool {
 	return &sync.Pool{New: func() any { b := make([]byte, 0, size); return &b }}
 }
 
-// answer is the response of a handler that runs as a task. It holds back the status and the first
-// bytes, so that a throw can still replace the response, and so that a small response costs no
-// Block. Like every http.ResponseWriter, it is used by one goroutine at a time; the writer's lock
-// keeps a goroutine that a throw has left behind apart from the end of the exchange.
-type answer struct {
+// heldResponse is the response of a handler that runs as a task. It holds back the status and the
+// first bytes, so that a throw can still replace the response, and so that a small response costs
+// no Block. Like every http.ResponseWriter, it is used by one goroutine at a time; the writer's
+// lock keeps a goroutine that a throw has left behind apart from the end of the exchange.
+type heldResponse struct {
 	under   http.ResponseWriter
 	request *http.Request   // the server's
 	ctx     context.Context // the task's; nil before it has begun
@@ -75,24 +75,24 @@ type answer struct {
 }
 
 // blocking returns the state of the task's blocking reads and writes.
-func (a *answer) blocking() *blocking {
-	if b := a.io.Load(); b != nil {
+func (r *heldResponse) blocking() *blocking {
+	if b := r.io.Load(); b != nil {
 		return b
 	}
-	b := &blocking{under: a.under, Caller: tell.Caller{Ctx: a.ctx}}
-	a.io.Store(b)
+	b := &blocking{under: r.under, Caller: tell.Caller{Ctx: r.ctx}}
+	r.io.Store(b)
 	return b
 }
 
 // Header implements http.ResponseWriter. Until the handler calls it, neither this package nor
 // net/http has a header to copy.
-func (a *answer) Header() http.Header {
-	h := a.under.Header()
-	if !a.asked {
-		a.asked = true
-		a.before.take(h)
-		if a.status != 0 {
-			a.header.take(h)
+func (r *heldResponse) Header() http.Header {
+	h := r.under.Header()
+	if !r.asked {
+		r.asked = true
+		r.before.take(h)
+		if r.status != 0 {
+			r.header.take(h)
 		}
 	}
 	return h
@@ -100,82 +100,82 @@ func (a *answer) Header() http.Header {
 
 // WriteHeader implements http.ResponseWriter. It sends informational responses at once and holds
 // back all other responses.
-func (a *answer) WriteHeader(status int) {
+func (r *heldResponse) WriteHeader(status int) {
 	switch {
-	case a.hijacked:
-		a.complain("response.WriteHeader on hijacked connection")
-	case a.status != 0:
+	case r.hijacked:
+		r.complain("response.WriteHeader on hijacked connection")
+	case r.status != 0:
 		if status == http.StatusInternalServerError {
 			// The handler is recovering: its earlier response is incomplete.
-			a.late = false
+			r.late = false
 		}
-		a.complain("superfluous response.WriteHeader call")
+		r.complain("superfluous response.WriteHeader call")
 	case status < 100 || status > 999:
-		a.under.WriteHeader(status) // it panics
+		r.under.WriteHeader(status) // it panics
 	case status < 200 && status != http.StatusSwitchingProtocols:
-		a.blocking().write(0, func() error { a.inform(status); return nil })
+		r.blocking().write(0, func() error { r.inform(status); return nil })
 	default:
-		a.decide(status)
-		if a.exposed {
-			a.send()
+		r.decide(status)
+		if r.exposed {
+			r.send()
 		}
 	}
 }
 
 // Write implements io.Writer.
-func (a *answer) Write(p []byte) (int, error) {
-	if !a.fits(len(p)) {
-		return a.pass(len(p), func() (int, error) { return a.put(p) })
+func (r *heldResponse) Write(p []byte) (int, error) {
+	if !r.fits(len(p)) {
+		return r.pass(len(p), func() (int, error) { return r.put(p) })
 	}
-	a.held = append(a.held, p...)
+	r.held = append(r.held, p...)
 	return len(p), nil
 }
 
 // WriteString implements io.StringWriter.
-func (a *answer) WriteString(s string) (int, error) {
-	if !a.fits(len(s)) {
-		return a.pass(len(s), func() (int, error) {
-			if a.unframed() {
-				return a.put([]byte(s))
+func (r *heldResponse) WriteString(s string) (int, error) {
+	if !r.fits(len(s)) {
+		return r.pass(len(s), func() (int, error) {
+			if r.unframed() {
+				return r.put([]byte(s))
 			}
-			return io.WriteString(a.under, s)
+			return io.WriteString(r.under, s)
 		})
 	}
-	a.held = append(a.held, s...)
+	r.held = append(r.held, s...)
 	return len(s), nil
 }
 
 // fits makes room for n bytes. It reports false if the bytes must be passed on instead, because
 // they are too many or because the underlying writer has an error to return for them.
-func (a *answer) fits(n int) bool {
-	if a.status == 0 && !a.hijacked {
-		a.decide(http.StatusOK)
+func (r *heldResponse) fits(n int) bool {
+	if r.status == 0 && !r.hijacked {
+		r.decide(http.StatusOK)
 	}
-	a.written += int64(n)
-	a.wrote()
-	tooMuch := a.length >= 0 && a.written > a.length
-	if a.hijacked || a.exposed || a.err != nil || tooMuch || !bodyAllowed(a.status) {
+	r.written += int64(n)
+	r.wrote()
+	tooMuch := r.length >= 0 && r.written > r.length
+	if r.hijacked || r.exposed || r.err != nil || tooMuch || !bodyAllowed(r.status) {
 		return false
 	}
-	if len(a.held)+n > a.room() {
-		if n > a.room() {
+	if len(r.held)+n > r.room() {
+		if n > r.room() {
 			return false
 		}
-		if err := a.blocking().write(n, a.send); err != nil {
-			a.lose(err)
+		if err := r.blocking().write(n, r.send); err != nil {
+			r.lose(err)
 			return false
 		}
 	}
-	a.hold()
+	r.hold()
 	return true
 }
 
 // room is how many bytes are held back at most.
-func (a *answer) room() int {
+func (r *heldResponse) room() int {
 	switch {
-	case !a.sent:
+	case !r.sent:
 		return holdSize
-	case a.passed <= sentAt:
+	case r.passed <= sentAt:
 		return firstPart
 	}
 	return partSize
@@ -183,58 +183,58 @@ func (a *answer) room() int {
 
 // hold gets the buffer for the bytes held back. Between the first parts of the response and the
 // later ones, when the buffer is empty, it changes to the larger one.
-func (a *answer) hold() {
+func (r *heldResponse) hold() {
 	pool := holds
-	if a.passed > sentAt {
+	if r.passed > sentAt {
 		pool = parts
 	}
-	if a.pool != pool {
-		a.release()
-		a.pool, a.buffer = pool, pool.Get().(*[]byte)
-		a.held = *a.buffer
+	if r.pool != pool {
+		r.release()
+		r.pool, r.buffer = pool, pool.Get().(*[]byte)
+		r.held = *r.buffer
 	}
 }
 
 // pass sends the held bytes, and then calls write for the given number of bytes.
-func (a *answer) pass(bytes int, write func() (int, error)) (n int, err error) {
-	if a.hijacked {
+func (r *heldResponse) pass(bytes int, write func() (int, error)) (n int, err error) {
+	if r.hijacked {
 		if bytes > 0 {
-			a.complain("response.Write on hijacked connection")
+			r.complain("response.Write on hijacked connection")
 		}
 		return 0, http.ErrHijacked
 	}
-	err = a.blocking().write(bytes, func() error {
-		if err := a.send(); err != nil {
+	err = r.blocking().write(bytes, func() error {
+		if err := r.send(); err != nil {
 			return err
 		}
 		n, err = write()
-		a.passed += int64(n)
+		r.passed += int64(n)
 		return err
 	})
 	if err != nil && bytes > 0 {
-		a.lose(err)
+		r.lose(err)
 	}
 	return n, err
 }
 
 // lose records that a write of the handler failed.
-func (a *answer) lose(err error) {
-	a.lost = true
-	if p, ok := err.(*cocoon.PreemptedError); ok && inside.Inserted(a.ctx) {
-		a.lostTo = p
+func (r *heldResponse) lose(err error) {
+	r.lost = true
+	if p, ok := err.(*cocoon.PreemptedError); ok && inside.Inserted(r.ctx) {
+		r.lostTo = p
 	}
 }
 
 // wrote tells the runtime of a write, if that may matter.
-func (a *answer) wrote() {
+func (r *heldResponse) wrote() {
 	if inside.Inserts.Load() {
-		inside.Wrote(a.ctx)
+		inside.Wrote(r.ctx)
 	}
 }
 
-func (a *answer) release() {
-	if a.buffer != nil {
-		a.pool.Put(a.buffer)
+func (r *heldResponse) release() {
+	if r.buffer != nil {
+		r.pool.Put(r.buffer)
 	}
-	a.pool, a.buffer, a.held = nil, nil, nil
+	r.pool, r.buffer, r.held = nil, nil, nil
 }

@@ -1,0 +1,174 @@
+package cocoon
+
+import (
+	"slices"
+
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// unmetNames collects names that have matched nothing yet.
+type unmetNames struct {
+	names    map[string]bool
+	sections map[string]bool // the names of tasks that only sections have had
+	tasks    map[string]bool // the names of sections that only tasks have had
+}
+
+// task notes a name that stands for tasks.
+func (u unmetNames) task(name string, byTask, bySection bool) {
+	if !byTask {
+		u.names[name] = true
+		if bySection {
+			u.sections[name] = true
+		}
+	}
+}
+
+// section notes a name that stands for sections.
+func (u unmetNames) section(name string, byTask, bySection bool) {
+	if !bySection {
+		u.names[name] = true
+		if byTask {
+			u.tasks[name] = true
+		}
+	}
+}
+
+// unmet adds the names that the policy refers to and that have matched nothing yet. Called with
+// regMu held.
+func (v *version) unmet(u unmetNames) {
+	rt := v.of.rt
+	note := func(name string, met bool) {
+		if !met {
+			u.names[name] = true
+		}
+	}
+	for _, name := range v.spec.Match.Tasks {
+		byTask, bySection := rt.metLike(name)
+		u.task(name, byTask, bySection)
+	}
+	for _, name := range v.spec.Match.Except { // or the names of other limits, of sections too
+		byTask, bySection := rt.metLike(name)
+		note(name, byTask || bySection)
+	}
+	for _, m := range v.awaits() {
+		if m.Name == "" {
+			note(m.Read.Key, awaited.has(m))
+		} else {
+			note(m.Name, awaited.has(m))
+		}
+	}
+	v.unmetCalls(u)
+	for _, m := range v.mentions() {
+		if !m.Listed && !isAwaited(m.Read) && !isCall(m.Read.Stub) {
+			note(m.Name, rt.met(m))
+		}
+	}
+	for _, name := range v.unmetLoops() {
+		u.names[name] = true
+	}
+}
+
+// unmetCalls adds the names of tasks and sections in the expression. A name that the policy uses
+// for both, as a limit does, may be of either.
+func (v *version) unmetCalls(u unmetNames) {
+	asTask, asSection := map[string]bool{}, map[string]bool{}
+	note := func(name string, stub stubs.ID) {
+		if stub == stubs.TaskName || stub == stubs.ArrivingName {
+			asTask[name] = true
+		} else {
+			asSection[name] = true
+		}
+	}
+	for _, r := range v.verified.Program().Reads {
+		switch {
+		case !isCall(r.Stub):
+		case r.Pattern != "":
+			note(r.Pattern, r.Stub)
+		case r.Key != "":
+			note(r.Key, r.Stub)
+		}
+	}
+	for _, m := range v.mentions() {
+		if !m.Listed && isCall(m.Read.Stub) {
+			note(m.Name, m.Read.Stub)
+		}
+	}
+	for name := range asTask {
+		byTask, bySection := v.of.rt.metLike(name)
+		u.task(name, byTask || bySection && asSection[name], bySection)
+	}
+	for name := range asSection {
+		byTask, bySection := v.of.rt.metLike(name)
+		u.section(name, byTask, bySection || byTask && asTask[name])
+	}
+}
+
+// isCall reports whether a stub is the name of a task, or of sections.
+func isCall(stub stubs.ID) bool {
+	switch stub {
+	case stubs.TaskName, stubs.ArrivingName, stubs.TaskSection, stubs.TaskSections, stubs.TaskStack:
+		return true
+	}
+	return false
+}
+
+// unmetLoops returns the loops that the policy names and that do not exist. Called with regMu held.
+func (v *version) unmetLoops() []string {
+	names := slices.Clone(v.spec.Match.Loops)
+	for _, m := range v.mentions() {
+		if m.Read.Stub == stubs.LoopName && !m.Listed {
+			names = append(names, m.Name)
+		}
+	}
+	return slices.DeleteFunc(names, v.of.rt.hasLoop)
+}
+
+// taskMet reports whether any task has had the name.
+func (rt *Runtime) taskMet(name string) bool {
+	c, ok := rt.naming.classes.Load(name)
+	return ok && c.(*class).met.Load()
+}
+
+// metLike reports whether any task, and whether any section, has had the name, or a name that the
+// pattern matches. Called with regMu held.
+func (rt *Runtime) metLike(text string) (byTask, bySection bool) {
+	p, _ := lang.ParsePattern(text)
+	if name, one := p.Name(); one {
+		return rt.taskMet(name), rt.sectionMet(name)
+	}
+	for _, s := range *rt.naming.selectors.Load() {
+		if s != nil && s.key == patternKey+text {
+			return s.taskMet.Load(), s.sectionMet.Load()
+		}
+	}
+	s := selector{selects: p.Matches} // no loop has a policy with it
+	s.meet(&rt.naming)
+	return s.taskMet.Load(), s.sectionMet.Load()
+}
+
+// met reports whether the stub of the mention has had its name. Called with regMu held.
+func (rt *Runtime) met(m ir.Mention) bool {
+	switch m.Read.Stub {
+	case stubs.TaskName, stubs.ArrivingName, stubs.TaskSection, stubs.TaskStack:
+		return rt.taskMet(m.Name) || rt.sectionMet(m.Name)
+	case stubs.LoopName:
+		return rt.hasLoop(m.Name)
+	case stubs.TenantName:
+		return rt.hasTenant(m.Name)
+	}
+	return !isAwaited(m.Read) || awaited.has(m)
+}
+
+func (rt *Runtime) hasLoop(name string) bool {
+	return slices.ContainsFunc(*rt.loops.Load(), func(l *Loop) bool { return l.cfg.Name == name })
+}
+
+func (rt *Runtime) hasTenant(name string) bool {
+	return slices.ContainsFunc(*rt.loops.Load(), func(l *Loop) bool {
+		l.lock()
+		defer l.unlock()
+		return l.tenants[stubs.Intern(name)] != nil
+	})
+}
