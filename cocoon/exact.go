@@ -43,9 +43,10 @@ func (s *strand) endStretch() {
 		return
 	}
 	now := notify.Now()
-	if off := m.stretch.end(now); off > 0 && !s.lent.Load() {
-		s.restedAt.Store(now)
-		s.rest.Add(off)
+	if off := m.stretch.end(now); off >= worthALock {
+		s.loop.lock()
+		s.starve(off, now)
+		s.loop.unlock()
 	}
 }
 
@@ -59,27 +60,29 @@ func (s *strand) remembers() *stackMemory {
 	return m
 }
 
-// lateStart is the least time between the grant of a slot and the moment at which the task's
-// goroutine runs that is worth the loop's lock.
-const lateStart = int64(20 * time.Microsecond)
+// worthALock is the least time without a processor that is worth the loop's lock.
+const worthALock = int64(20 * time.Microsecond)
 
 // startsLate subtracts the time since the grant of the slot that the task has waited for from its
 // running time: only now it has a processor. Called by the task's goroutine.
 func (s *strand) startsLate() {
 	now := notify.Now()
-	if now-s.restedAt.Load() >= lateStart {
-		s.subtractStart(now)
+	if now-s.restedAt.Load() >= worthALock {
+		s.loop.lock()
+		if s.sampled < now { // otherwise a sample has done so
+			s.starve(now-s.sampled, now)
+			s.sampled = now
+		}
+		s.loop.unlock()
 	}
 	s.beginStretch(now)
 }
 
-func (s *strand) subtractStart(now int64) {
-	s.loop.lock()
-	defer s.loop.unlock()
-	if st := s.core.State(); s.sampled >= now || st != sched.Running && st != sched.Lent {
-		return // a sample has done so, or the slot is gone
+// starve subtracts a time in which a task with a slot had no processor from its running time. Called
+// under the loop's lock.
+func (s *strand) starve(off, now int64) {
+	if st := s.core.State(); st == sched.Running || st == sched.Lent {
+		s.core.Discount(off, false, now)
+		s.runBase.Store(now - s.core.Ran(now))
 	}
-	s.core.Discount(now-s.sampled, false, now)
-	s.runBase.Store(now - s.core.Ran(now))
-	s.sampled = now
 }

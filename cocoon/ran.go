@@ -224,8 +224,7 @@ func (s *strand) inStretch(now int64) bool {
 	}
 	off, known := m.stretch.look(s.g.Load(), now)
 	if off > 0 {
-		s.core.Discount(off, false, now)
-		s.runBase.Store(now - s.core.Ran(now))
+		s.starve(off, now)
 	}
 	return known
 }

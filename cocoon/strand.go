@@ -70,7 +70,7 @@ type strand struct {
 	parked   atomic.Bool   // it waits: in loop.absent.parked; written under the loop's lock
 	g        atomic.Uintptr
 	rest     atomic.Int64 // see rest.go
-	restedAt atomic.Int64 // when its last rest ended
+	restedAt atomic.Int64 // when its last rest ended, or it got its slot
 	runBase  atomic.Int64 // now - runBase = running time, while it runs; written under the loop's lock
 
 	// Owned by the task's goroutine.
