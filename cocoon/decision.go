@@ -152,23 +152,3 @@ func cutText(s string, most int) string {
 	}
 	return s[:n] + "…"
 }
-
-// maxPrintedPath bounds the path of a task in a line of the log and in the text of an error, in
-// bytes. A task deep in a recursion has thousands of names.
-const maxPrintedPath = 512
-
-// printedPath returns the path of a task as it is printed: of a long one the beginning, which names
-// the outermost tasks, and the end, which names the task itself.
-func printedPath(path string) string {
-	if len(path) <= maxPrintedPath {
-		return path
-	}
-	begin, end := maxPrintedPath/2, len(path)-maxPrintedPath/2
-	for !utf8.RuneStart(path[begin]) && begin > maxPrintedPath/4 {
-		begin--
-	}
-	for !utf8.RuneStart(path[end]) && end < len(path)-maxPrintedPath/4 {
-		end++
-	}
-	return fmt.Sprintf("%s… %d bytes more …%s", path[:begin], end-begin, path[end:])
-}

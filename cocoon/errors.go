@@ -38,7 +38,7 @@ func (cancelled) Is(target error) bool { return target == context.Canceled }
 type PreemptedError struct {
 	Policy  string        // the policy that threw; "" for Cancel and Shutdown
 	Reason  string        // the reason of the throw
-	Task    string        // the task's path: "import/parse"
+	Task    string        // the task's path, as of Task.Path: "import/parse"
 	Section string        // the innermost section at the verdict; "" outside any
 	Running time.Duration // how long the task had run at the verdict
 	Started bool          // false: refused before its start; no code of the task ran
@@ -95,7 +95,7 @@ func (e *PreemptedError) Panic() *PanicError { return e.became.Load() }
 
 func (e *PreemptedError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "task %q ", printedPath(e.Task))
+	fmt.Fprintf(&b, "task %q ", e.Task)
 	if e.Section != "" {
 		fmt.Fprintf(&b, "preempted in section %q", e.Section)
 	} else if e.Started {
@@ -200,11 +200,11 @@ func (e *PreemptedError) hasPassed(function string) bool {
 // TaskError is the error that Wait returns for a failed task. It has the path of the task and the
 // error of the task's function.
 type TaskError struct {
-	Task string // the task's path: "import/parse"
+	Task string // the task's path, as of Task.Path: "import/parse"
 	Err  error
 }
 
-func (e *TaskError) Error() string { return fmt.Sprintf("task %q: %v", printedPath(e.Task), e.Err) }
+func (e *TaskError) Error() string { return fmt.Sprintf("task %q: %v", e.Task, e.Err) }
 
 // Unwrap returns the error of the task's function.
 func (e *TaskError) Unwrap() error { return e.Err }

@@ -78,13 +78,7 @@ func newLine(level slog.Level, text string, pc uintptr, args func() []any) logLi
 	at := time.Now()
 	return logLine{level, func(l *slog.Logger) {
 		r := slog.NewRecord(at, level, text, pc)
-		args := args()
-		for i := 1; i < len(args); i += 2 {
-			if path, ok := args[i].(string); ok && args[i-1] == "task" {
-				args[i] = printedPath(path)
-			}
-		}
-		r.Add(args...)
+		r.Add(args()...)
 		// Like package slog, ignore an error of the handler.
 		l.Handler().Handle(context.Background(), r)
 	}}

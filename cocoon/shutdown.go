@@ -9,7 +9,7 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// ShutdownError lists the tasks that did not end.
+// ShutdownError lists the paths of the tasks that did not end, in alphabetical order.
 type ShutdownError struct{ Tasks []string }
 
 func (e *ShutdownError) Error() string {

@@ -96,7 +96,7 @@ func (e *PreemptedError) MarshalJSON() ([]byte, error) {
 
 // LogValue returns what MarshalJSON returns, as a group, for package slog, but without the stack.
 func (e *PreemptedError) LogValue() slog.Value {
-	attrs := []slog.Attr{slog.String("error", e.Error()), slog.String("task", printedPath(e.Task)), slog.Bool("started", e.Started), slog.Duration("running", e.Running)}
+	attrs := []slog.Attr{slog.String("error", e.Error()), slog.String("task", e.Task), slog.Bool("started", e.Started), slog.Duration("running", e.Running)}
 	if e.ruling != nil {
 		attrs = append(attrs, slog.String("policy", e.Policy), slog.Int("version", e.Version()), slog.String("reason", e.Reason))
 	}

@@ -133,11 +133,12 @@ func (t *Task) Stack() []string {
 }
 
 // maxPath is how many names a path has at most. Errors and lines of the log have paths, and live
-// tasks may be nested thousands deep.
+// tasks may be nested thousands deep. The outermost name is not among them, because to find it for
+// each task of a deep recursion would take quadratic time.
 const maxPath = 64
 
-// Path returns Stack joined by slashes. Of more than 64 names it has the innermost ones, behind an
-// ellipsis.
+// Path returns Stack joined by slashes. Of more than 64 names it has the innermost 64, behind an
+// ellipsis: "…/b/c". Errors and the log name tasks by their paths.
 func (t *Task) Path() string {
 	names := make([]string, 0, 4)
 	p := t

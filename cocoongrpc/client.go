@@ -18,9 +18,9 @@ import (
 // A throw does not unwind gRPC's code. If a throw is due before the call, the call returns it as
 // its error, a *cocoon.PreemptedError. If the throw comes during the call, it ends the call by the
 // context, and unwinds the task at its next safe point.
-func UnaryClientInterceptor(ctx context.Context, method string, request, answer any, conn *grpc.ClientConn,
+func UnaryClientInterceptor(ctx context.Context, method string, request, response any, conn *grpc.ClientConn,
 	call grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	return cocoon.BlockCall(ctx, func() error { return call(ctx, method, request, answer, conn, opts...) })
+	return cocoon.BlockCall(ctx, func() error { return call(ctx, method, request, response, conn, opts...) })
 }
 
 // StreamClientInterceptor is a grpc.StreamClientInterceptor for streams that tasks open. The task

@@ -42,15 +42,15 @@ func (s *server) refuse(ctx context.Context, method string, thrown error, starte
 			return err
 		}
 	}
-	answer := s.options.answerTo(ctx, thrown)
-	if again, ok := s.options.again(answer.Code(), thrown); ok && !started {
+	st := s.options.statusOf(ctx, thrown)
+	if again, ok := s.options.again(st.Code(), thrown); ok && !started {
 		ms := again.Milliseconds()
 		if again%time.Millisecond != 0 {
 			ms++
 		}
 		grpc.SetTrailer(ctx, metadata.Pairs(pushback, strconv.FormatInt(ms, 10)))
 	}
-	return answer.Err()
+	return st.Err()
 }
 
 // halfDone tells clients with a retry policy not to retry this call.
@@ -59,8 +59,8 @@ func halfDone(ctx context.Context) {
 	grpc.SetTrailer(ctx, metadata.Pairs(pushback, "-1"))
 }
 
-// answerTo returns the status for a throw or a refusal.
-func (o *Options) answerTo(ctx context.Context, thrown error) *status.Status {
+// statusOf returns the status for a throw or a refusal.
+func (o *Options) statusOf(ctx context.Context, thrown error) *status.Status {
 	code, reason, message := classify(ctx, thrown)
 	info := &errdetails.ErrorInfo{Reason: reason, Domain: domain, Metadata: map[string]string{}}
 	var p *cocoon.PreemptedError

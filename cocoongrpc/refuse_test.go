@@ -91,7 +91,7 @@ func TestAnswerTo(t *testing.T) {
 			if c.ctx == nil {
 				c.ctx = context.Background()
 			}
-			st := new(Options).answerTo(c.ctx, c.thrown)
+			st := new(Options).statusOf(c.ctx, c.thrown)
 			info, retry := details(t, st)
 			if st.Code() != c.code || st.Message() != c.message || info.Reason != c.reason {
 				t.Errorf("%v %q %q; want %v %q %q", st.Code(), st.Message(), info.Reason, c.code, c.message, c.reason)
@@ -102,21 +102,21 @@ func TestAnswerTo(t *testing.T) {
 			if !maps.Equal(info.Metadata, c.metadata) {
 				t.Errorf("metadata %v; want %v", info.Metadata, c.metadata)
 			}
-			if _, retry := details(t, (&Options{RetryAfter: -1}).answerTo(c.ctx, c.thrown)); retry != nil {
+			if _, retry := details(t, (&Options{RetryAfter: -1}).statusOf(c.ctx, c.thrown)); retry != nil {
 				t.Error("a RetryInfo against the will of Options")
 			}
 		})
 	}
 	for _, after := range []time.Duration{1, 90 * time.Second, math.MaxInt64} { // which the policy says
 		for _, o := range []Options{{}, {RetryAfter: time.Minute}, {RetryAfter: -1}} {
-			st := o.answerTo(context.Background(), &cocoon.PreemptedError{Policy: "shed", RetryAfter: after})
+			st := o.statusOf(context.Background(), &cocoon.PreemptedError{Policy: "shed", RetryAfter: after})
 			if _, retry := details(t, st); retry == nil || retry.RetryDelay.AsDuration() != after {
 				t.Errorf("the policy says %v, the status %v", after, retry)
 			}
 		}
 	}
 	bad := &cocoon.PreemptedError{Reason: "\xff"}
-	if st := new(Options).answerTo(context.Background(), bad); st.Code() != codes.ResourceExhausted || len(st.Details()) != 0 {
+	if st := new(Options).statusOf(context.Background(), bad); st.Code() != codes.ResourceExhausted || len(st.Details()) != 0 {
 		t.Errorf("a reason that is not UTF-8: %v", st)
 	}
 }

@@ -84,7 +84,7 @@ func TestHalfDoneIsNotRetried(t *testing.T) {
 			return err
 		}},
 		"overloaded inside": {"", nil, func(context.Context) error { return cocoon.ErrOverloaded }},
-		"own answer":        {"", func(context.Context, string, error) error { return status.Error(codes.Aborted, "mine") }, throwInto},
+		"own status":        {"", func(context.Context, string, error) error { return status.Error(codes.Aborted, "mine") }, throwInto},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rt := tasktest.Start(t, cocoon.Config{})

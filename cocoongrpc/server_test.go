@@ -48,9 +48,9 @@ func TestTask(t *testing.T) {
 	})
 	ctx := metadata.AppendToOutgoingContext(patient(t), "tenant", "gold")
 	var trailer metadata.MD
-	answer, err := client.UnaryCall(ctx, &pb.SimpleRequest{Payload: &pb.Payload{Body: []byte("hello")}}, grpc.Trailer(&trailer))
-	if err != nil || string(answer.Payload.Body) != "hello" || len(trailer["left"]) != 1 {
-		t.Errorf("%v %v %v", answer, err, trailer)
+	response, err := client.UnaryCall(ctx, &pb.SimpleRequest{Payload: &pb.Payload{Body: []byte("hello")}}, grpc.Trailer(&trailer))
+	if err != nil || string(response.Payload.Body) != "hello" || len(trailer["left"]) != 1 {
+		t.Errorf("%v %v %v", response, err, trailer)
 	}
 	if task := tasktest.Receive(t, "the task", tasks); task.Name() != unaryMethod || task.Kind() != cocoon.Preemptible {
 		t.Errorf("%s is %v", task.Name(), task.Kind())
@@ -106,11 +106,11 @@ func TestErrors(t *testing.T) {
 	own := errors.New("own")
 	var fails error
 	outer := func(ctx context.Context, r any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-		answer, err := next(ctx, r)
-		if answer == nil || err != fails {
-			t.Errorf("the interceptor around got %v, %v", answer, err)
+		response, err := next(ctx, r)
+		if response == nil || err != fails {
+			t.Errorf("the interceptor around got %v, %v", response, err)
 		}
-		return answer, err
+		return response, err
 	}
 	srv := grpc.NewServer(append([]grpc.ServerOption{grpc.ChainUnaryInterceptor(outer)}, interceptors(rt, Options{})...)...)
 	pb.RegisterTestServiceServer(srv, &service{unary: func(context.Context, *pb.SimpleRequest) (*pb.SimpleResponse, error) {
@@ -320,9 +320,9 @@ func TestTaskless(t *testing.T) {
 	tasktest.Receive(t, "the slot's holder", occupied)
 
 	checks := healthpb.NewHealthClient(conn)
-	answer, err := checks.Check(patient(t), &healthpb.HealthCheckRequest{})
-	if err != nil || answer.Status != healthpb.HealthCheckResponse_SERVING {
-		t.Errorf("%v %v", answer, err)
+	response, err := checks.Check(patient(t), &healthpb.HealthCheckRequest{})
+	if err != nil || response.Status != healthpb.HealthCheckResponse_SERVING {
+		t.Errorf("%v %v", response, err)
 	}
 	watch, err := checks.Watch(patient(t), &healthpb.HealthCheckRequest{})
 	tasktest.Must(t, err)

@@ -57,7 +57,7 @@ func TestShutdown(t *testing.T) {
 					return
 				}
 				if string(r.Payload.Body) != "hello" {
-					t.Errorf("half an answer: %v", r)
+					t.Errorf("half a response: %v", r)
 				}
 				whole.Add(1)
 			}
@@ -90,9 +90,9 @@ func TestShutdown(t *testing.T) {
 	wantCode(t, err, codes.Unavailable)
 	load.Wait()
 	if _, err := client.UnaryCall(patient(t), &pb.SimpleRequest{}); err == nil {
-		t.Error("a server that is shut down has answered")
+		t.Error("a server that is shut down has responded")
 	}
-	t.Logf("%d whole answers", whole.Load())
+	t.Logf("%d whole responses", whole.Load())
 }
 
 // TestShutdownDrains checks that Shutdown waits for calls to end, but not for ctx when nothing is
@@ -100,10 +100,10 @@ func TestShutdown(t *testing.T) {
 func TestShutdownDrains(t *testing.T) {
 	begun, end := make(chan bool), make(chan bool)
 	srv, rt, conn := stopping(t, &service{empty: func(context.Context) error { begun <- true; <-end; return nil }})
-	answer := make(chan error)
+	response := make(chan error)
 	go func() {
 		_, err := pb.NewTestServiceClient(conn).EmptyCall(patient(t), &pb.Empty{})
-		answer <- err
+		response <- err
 	}()
 	tasktest.Receive(t, "the call", begun)
 	down := make(chan error)
@@ -114,7 +114,7 @@ func TestShutdownDrains(t *testing.T) {
 	case <-time.After(20 * time.Millisecond):
 	}
 	close(end)
-	tasktest.Must(t, tasktest.Receive(t, "the answer", answer))
+	tasktest.Must(t, tasktest.Receive(t, "the response", response))
 	tasktest.Must(t, tasktest.Receive(t, "the shutdown", down))
 }
 

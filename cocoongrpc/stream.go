@@ -22,7 +22,7 @@ import (
 type serverStream struct {
 	grpc.ServerStream
 	caller   tell.Caller
-	refuse   func(thrown error, started bool) (answer error)
+	refuse   func(thrown error, started bool) error
 	receipts receipts
 
 	watch   sync.Once
@@ -30,7 +30,7 @@ type serverStream struct {
 	broken  atomic.Bool  // the task was thrown into
 
 	decide   sync.Once // refuse is user code, so it is not called under mu
-	answer   error     // the status for the throw; set by decide, as is panicked
+	outcome  error     // the status for the throw; set by decide, as is panicked
 	panicked any       // the value with which refuse panicked
 
 	// mu guards the fields below.
@@ -109,11 +109,11 @@ func (s *serverStream) release() {
 	if thrown == nil {
 		return
 	}
-	answer := s.status(thrown, true)
+	err := s.status(thrown, true)
 	transport, ok := grpc.ServerTransportStreamFromContext(s.caller.Ctx).(interface{ WriteStatus(*status.Status) error })
 	if ok {
 		// It fails only if the client has disconnected.
-		transport.WriteStatus(status.Convert(answer))
+		transport.WriteStatus(status.Convert(err))
 	}
 }
 
@@ -145,21 +145,21 @@ func (s *serverStream) cutOff() error {
 // refused returns the status for a throw, which the client may have already. If refuse panicked on
 // another goroutine, where nothing could recover the panic, refused panics.
 func (s *serverStream) refused(thrown error, started bool) error {
-	answer := s.status(thrown, started)
+	err := s.status(thrown, started)
 	if s.panicked != nil {
 		panic(s.panicked)
 	}
-	return answer
+	return err
 }
 
 // status is refused without the panic.
 func (s *serverStream) status(thrown error, started bool) error {
 	s.decide.Do(func() {
-		s.answer = thrown // if refuse panics, the client must not get OK
+		s.outcome = thrown // if refuse panics, the client must not get OK
 		defer func() { s.panicked = recover() }()
-		s.answer = s.refuse(thrown, started)
+		s.outcome = s.refuse(thrown, started)
 	})
-	return s.answer
+	return s.outcome
 }
 
 // end is called when the handler has returned.
