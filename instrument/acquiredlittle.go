@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -21,9 +22,19 @@ import (
 //     its parameters. A throw ends the context of the task, and contexts made from it.
 //   - Close of the body of a request in a server's handler: the server closes it.
 
-// losesLittle reports whether a deferred call of the function releases only such a value.
+// losesLittle reports whether a deferred call of the function, or each call in the literal that it
+// defers, releases only such a value.
 func (r *rewriter) losesLittle(c *code, call *ast.CallExpr) bool {
 	switch fun := ast.Unparen(call.Fun).(type) {
+	case *ast.FuncLit:
+		return !slices.ContainsFunc(fun.Body.List, func(s ast.Stmt) bool {
+			stmt, ok := s.(*ast.ExprStmt)
+			if !ok {
+				return true
+			}
+			inner, ok := ast.Unparen(stmt.X).(*ast.CallExpr)
+			return !ok || !r.losesLittle(c, inner)
+		})
 	case *ast.Ident:
 		v, ok := r.info.Uses[fun].(*types.Var)
 		return ok && r.onlyFrom(c, v, r.makesBoundContext)

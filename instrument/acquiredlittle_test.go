@@ -26,6 +26,28 @@ func ticker(c context.Context) {
 	work()
 }
 
+func together(ctx context.Context) {
+	t := time.NewTimer(time.Second)
+	ctx, cancel := context.WithCancel(ctx)
+	work()
+	defer func() {
+		t.Stop()
+		cancel()
+	}()
+	use(ctx)
+}
+
+func withAnother() {
+	t := time.NewTimer(time.Second)
+	c, _ := dial() // K
+	work() // K
+	defer func() {
+		t.Stop()
+		c.Close()
+	}()
+	work()
+}
+
 func calling(f func()) {
 	t := time.AfterFunc(time.Second, f)
 	work() // K
