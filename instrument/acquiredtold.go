@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"regexp"
+	"strings"
 )
 
 // A deferred call may only tell something of a value, in a log, a text or a metric:
@@ -13,9 +14,9 @@ import (
 //
 // Such a call releases nothing. So what it uses is no resource because of it.
 
-// telling matches the names of functions that tell something of their arguments: logs and metrics,
-// with the usual endings. The name has to match as a whole: Logout and ErrorAndClose do not.
-var telling = regexp.MustCompile(`^([Ll]og|[Pp]rint|[Dd]ebug|[Ii]nfo|[Nn]otice|[Ww]arn|[Ww]arning|[Ee]rror|[Oo]bserve|Msg)(f|ln|w|Context|Ctx|Attrs|Duration)?$`)
+// telling matches the names of functions that tell something of their arguments: logs, metrics and
+// accounts, with the usual endings. The name has to match as a whole: Logout and ErrorAndClose do not.
+var telling = regexp.MustCompile(`^([Ll]og|[Pp]rint|[Dd]ebug|[Ii]nfo|[Nn]otice|[Ww]arn|[Ww]arning|[Ee]rror|[Oo]bserve|[Rr]ecord|[Mm]easure|[Cc]ount|[Aa]ccount|Timing|Msg)(f|ln|w|Context|Ctx|Attrs|Duration)?$`)
 
 // describing are packages of the standard library whose functions and methods describe values, and
 // own nothing.
@@ -41,14 +42,16 @@ func (r *rewriter) tells(call *ast.CallExpr) bool {
 }
 
 // onlyTells reports whether a function of this package tells something, and does nothing else: it
-// changes only its own variables, and its calls only tell something, too.
+// changes only its own variables, and its calls only tell something, too. A function with the name
+// of an account may also add to what others read. Other functions may do so to give back a place.
 func (r *rewriter) onlyTells(c *code) bool {
 	known, ok := r.tellers[c]
 	if ok {
 		return known // false while c is under examination
 	}
 	r.tellers[c] = false
-	only, some := true, false
+	adds := c.decl != nil && telling.MatchString(c.decl.Name.Name)
+	only, some := true, adds
 	changes := func(e ast.Expr) {
 		id, ok := ast.Unparen(e).(*ast.Ident)
 		only = only && ok && (id.Name == "_" || r.info.ObjectOf(id) != nil && isWithin(r.info.ObjectOf(id), c.body))
@@ -62,13 +65,18 @@ func (r *rewriter) onlyTells(c *code) bool {
 		case *ast.RangeStmt:
 			only = only && !r.rangesOver(n)
 		case *ast.IncDecStmt:
-			changes(n.X)
+			if !adds || n.Tok != token.INC {
+				changes(n.X)
+			}
 		case *ast.AssignStmt:
+			if adds && n.Tok == token.ADD_ASSIGN {
+				return true
+			}
 			for _, to := range n.Lhs {
 				changes(to)
 			}
 		case *ast.CallExpr:
-			only, some = only && r.callTells(n), some || r.tells(n)
+			only, some = only && (r.callTells(n) || adds && r.callAdds(n)), some || r.tells(n)
 		}
 		return only
 	})
@@ -91,6 +99,22 @@ func (r *rewriter) callTells(call *ast.CallExpr) bool {
 		return true // its body is part of the function's
 	}
 	return r.tells(call)
+}
+
+// callAdds reports whether a call locks or unlocks, or adds to a number, as a function that accounts
+// does.
+func (r *rewriter) callAdds(call *ast.CallExpr) bool {
+	f, ok := r.object(ast.Unparen(call.Fun)).(*types.Func)
+	if !ok || f.Pkg() == nil {
+		return false
+	}
+	switch f.Pkg().Path() {
+	case "sync":
+		return strings.HasSuffix(f.Name(), "ock") && receiverOf(f) != "WaitGroup"
+	case "sync/atomic":
+		return strings.HasPrefix(f.Name(), "Add")
+	}
+	return false
 }
 
 // usesInTold is usesIn for a call that tells something: only the calls that compute its arguments

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync"
+	"sync/atomic"
 )
 
 type histogram interface {
@@ -109,6 +111,52 @@ func auditAndCount(id string) {
 	inner.Info(id)
 	delete(free, len(id))
 }
+
+func accounted(user string, n int) {
+	work()
+	defer account(user, n)
+	work()
+}
+
+func account(user string, n int) {
+	mu.Lock()
+	defer mu.Unlock()
+	totals[user] += n
+	calls.Add(1)
+}
+
+func uncounted(user string, n int) {
+	work() // K
+	defer countDown(user, n)
+	work()
+}
+
+func countDown(user string, n int) {
+	mu.Lock()
+	defer mu.Unlock()
+	totals[user] += n
+}
+
+func recorded(user string) {
+	work()
+	defer recorder.Record(user, 1)
+	work()
+}
+
+func spent(user string) {
+	work() // K
+	defer record(user)
+	work()
+}
+
+func record(user string) { totals[user]-- }
+
+var (
+	mu       sync.Mutex
+	totals   map[string]int
+	calls    atomic.Int64
+	recorder interface{ Record(string, int) }
+)
 
 func notALog(id string) {
 	work() // K

@@ -26,10 +26,13 @@ type laterCall struct {
 }
 
 // laterCalls returns the calls that the function defers or passes to a function such as
-// context.AfterFunc, and the calls that are deferred by the literals which it calls or starts.
+// context.AfterFunc, and the calls that are deferred by the literals which it calls or starts. A
+// deferred call does not count if without it little is lost.
 func (r *rewriter) laterCalls(c *code) (all []laterCall) {
 	for _, d := range c.defers {
-		all = append(all, laterCall{node: d, call: d.Call})
+		if !r.losesLittle(c, d.Call) {
+			all = append(all, laterCall{node: d, call: d.Call})
+		}
 	}
 	for _, call := range c.registers {
 		all = append(all, laterCall{node: call, call: &ast.CallExpr{Fun: call.Args[len(call.Args)-1]}, elsewhere: true})

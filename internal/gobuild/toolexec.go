@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	_ "github.com/cocoon-go/cocoon/internal/gobuild/early" // runs most tools
 )
 
 // toolLine returns the command line of this program for -toolexec.
@@ -53,9 +55,9 @@ func parseChoice(args []string) (chosen choice, line []string, err error) {
 	return chosen, nil, errNoTool
 }
 
-// Toolexec runs one tool of the go command; a compiler that has the key gets different files.
-// Toolexec returns the tool's exit code if the system cannot replace this process by the tool. If
-// the tool could not be run, the error is the reason.
+// Toolexec runs one tool of the go command, and returns its exit code. A compiler that has the key
+// gets different files. The others have already replaced this process, if the system can do that
+// (package early). If the tool could not be run, the error is the reason.
 func Toolexec(args []string) (code int, err error) {
 	chosen, line, err := parseChoice(args)
 	if err != nil {
@@ -63,7 +65,7 @@ func Toolexec(args []string) (code int, err error) {
 	}
 	c, ok := parseCompile(line)
 	if !ok {
-		return become(line)
+		return run(line)
 	}
 	words, mistaken, err := c.rewritten(chosen)
 	if err != nil || mistaken {
