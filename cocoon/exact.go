@@ -3,7 +3,6 @@ package cocoon
 import (
 	"time"
 
-	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -76,13 +75,4 @@ func (s *strand) startsLate() {
 		s.loop.unlock()
 	}
 	s.beginStretch(now)
-}
-
-// starve subtracts a time in which a task with a slot had no processor from its running time. Called
-// under the loop's lock.
-func (s *strand) starve(off, now int64) {
-	if st := s.core.State(); st == sched.Running || st == sched.Lent {
-		s.core.Discount(off, false, now)
-		s.runBase.Store(now - s.core.Ran(now))
-	}
 }

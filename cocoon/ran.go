@@ -2,12 +2,8 @@ package cocoon
 
 import (
 	"math/rand/v2"
-	"runtime"
-	"runtime/metrics"
 	"time"
 
-	"github.com/cocoon-go/cocoon/internal/goroutine"
-	"github.com/cocoon-go/cocoon/internal/kernel"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -81,58 +77,6 @@ const putOffs = 4 // one more than strainTimes
 
 // nextLook returns how long to put a first sample off.
 func nextLook(every int64) int64 { return min(2*int64(time.Millisecond), every/2) }
-
-// cpuSample is a reading of the process's processor time, together with the previous reading. The
-// zero cpuSample says: too early for a new reading.
-type cpuSample struct {
-	used     int64 // ns of processor time used so far
-	was      int64 // at the previous reading
-	from     int64 // time of the previous reading; 0: there was none
-	procs    int64 // GOMAXPROCS
-	expected bool
-	sharers  float64  // how many tasks or goroutines wanted the time; 0 if unknown
-	readings *sharers // of the goroutines; nil if they were not counted
-	crowded  bool     // a goroutine waits for a P
-}
-
-// sample reads the clock if the last reading is old enough, or if there was a crowd then: a look
-// without a reading would charge a task for all the time since the last. It also reads the clock if
-// a first sample was put off until now. A reading is a system call of about 2 µs (BenchmarkCosts).
-// If shared is set, it also counts the goroutines that share the cores.
-func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
-	procs := int64(runtime.GOMAXPROCS(0))
-	due := c.sharers.wanted != 0 && now >= c.sharers.wanted
-	if c.at != 0 && now-c.at < sampleRunning/2 && !(shared && c.sharers.newest.n > procs) && !due {
-		return s
-	}
-	s = cpuSample{used: kernel.ProcessCPU(), was: c.used, from: c.at, procs: procs, expected: true}
-	c.at, c.used = now, s.used
-	if shared {
-		n := c.wanting()
-		c.sharers.add(now, n)
-		s.readings, s.crowded = &c.sharers, n > procs
-	}
-	return s
-}
-
-// wanting returns how many goroutines have a P or are ready for one, without the caller, which may
-// have taken the P of another goroutine. It returns 0 before Go 1.26, which does not say. Cost:
-// about 1 µs (BenchmarkCosts).
-func (c *cpuClock) wanting() int64 {
-	c.counts[0].Name, c.counts[1].Name = "/sched/goroutines/running:goroutines", "/sched/goroutines/runnable:goroutines"
-	metrics.Read(c.counts[:])
-	if c.counts[0].Value.Kind() != metrics.KindUint64 || c.counts[1].Value.Kind() != metrics.KindUint64 {
-		return 0
-	}
-	return int64(c.counts[0].Value.Uint64()+c.counts[1].Value.Uint64()) - 1
-}
-
-// crowded reports whether more goroutines want a P than there are Ps, at this moment. Without
-// knowing, it reports true.
-func (c *cpuClock) crowded() bool {
-	n := c.wanting()
-	return n == 0 || n > int64(runtime.GOMAXPROCS(0))
-}
 
 // sampleRan subtracts the time that running tasks have not run since the last sample, and returns
 // when to sample again. late is by how many ns the timer fired late. Called by the timer, under the
@@ -256,86 +200,8 @@ func (s *strand) putOff(now, by int64, cpu cpuSample) (next int64) {
 	return k.until
 }
 
-// notRunning returns how long the task has not run, judged by the state of its goroutine, and
-// whether it was blocked meanwhile. span is the time since the last sample, vouched the time for
-// which one look counts, and late the least time for which a waiting goroutine has waited. A task
-// that has lost its P since the last look counts as running, because the timer's own goroutine may
-// have the P. If goroutines wait for Ps, the task's share of the processor time bounds its running
-// time.
-func (s *strand) notRunning(span, vouched, late int64) (off int64, blocked bool) {
-	was, status := s.inCall, s.status()
-	s.inCall = false
-	k := s.checked()
-	k.lostP = status == goroutine.Runnable
-	stays := s.stays(k.lostP || status == goroutine.Waiting || status == goroutine.Ready)
-	if stays {
-		vouched = span
-	}
-	switch status {
-	case goroutine.Waiting:
-		return max(vouched, late), true
-	case goroutine.Syscall:
-		if s.inCall = true; was {
-			return vouched, true
-		}
-	case goroutine.Ready:
-		return vouched, false
-	case goroutine.Runnable:
-		if stays {
-			return span, false
-		}
-	}
-	return 0, false
-}
-
-// stays reports whether the task's goroutine has not run since the last sample, which found it in
-// the same wait, for a message or for a P. Without that, a task that waits for long, and is rarely
-// looked at, would be charged for most of its wait if other tasks keep the cores busy. waits says
-// whether the goroutine waits now. The record of a goroutine that waits for a coroutine (iter.Pull)
-// says nothing about the coroutine.
-func (s *strand) stays(waits bool) (stays bool) {
-	k, g := s.checked(), s.g.Load()
-	leaves, known := goroutine.LeavesOf(g)
-	waits = waits && known && pulledBy(g) == nil
-	stays = waits && k.waited && leaves == k.leaves
-	k.waited, k.leaves = waits, leaves
-	return stays
-}
-
-// served returns for how much of the time since its last sample the task can have had a processor,
-// judged by the processor time of the process.
-func (s *strand) served(now int64, cpu cpuSample) int64 {
-	span, k := now-s.sampled, s.checked()
-	switch {
-	case k.cpuAt != 0:
-		ran := s.core.Ran(now) - k.ranAt
-		return max(0, span-ran+cpu.share(ran, cpu.used-k.cpuAt))
-	case cpu.from != 0:
-		return cpu.share(span, cpu.usedSince(s.sampled, now))
-	}
-	return span
-}
-
-// usedSince returns how much processor time the process has used since a time before the first
-// sample of a task. The time since the previous reading speaks for all of it. If that reading is
-// older than the task, the process has used part of the processor time before the task began: at
-// least what its Ps cannot have used since.
-func (c cpuSample) usedSince(from, now int64) int64 {
-	known := max(1, now-max(c.from, from))
-	used := min(c.used-c.was, known*c.procs)
-	return int64(float64(used) * float64(now-from) / float64(known))
-}
-
-// share returns how much a task can have had of the processor time that the process has used while
-// the task was thought to run: all of it, or an equal share if the process got less than its
-// goroutines could use.
-func (c cpuSample) share(ran, used int64) int64 {
-	if c.sharers > 1 && float64(used) < 0.9*c.sharers*float64(ran) {
-		used = int64(float64(used) / c.sharers)
-	}
-	return min(ran, used)
-}
-
-const minSweep = int64(10 * time.Millisecond)
-
-const maxSweep = int64(100 * time.Millisecond)
+// minSweep and maxSweep bound the time between two looks at tasks that hold no slot.
+const (
+	minSweep = int64(10 * time.Millisecond)
+	maxSweep = int64(100 * time.Millisecond)
+)

@@ -1,0 +1,84 @@
+package cocoon
+
+import (
+	"runtime"
+	"runtime/metrics"
+	"time"
+
+	"github.com/cocoon-go/cocoon/internal/kernel"
+)
+
+// cpuSample is a reading of the process's processor time, together with the previous reading. The
+// zero cpuSample says: too early for a new reading.
+type cpuSample struct {
+	used     int64 // ns of processor time used so far
+	was      int64 // at the previous reading
+	from     int64 // time of the previous reading; 0: there was none
+	procs    int64 // GOMAXPROCS
+	expected bool
+	sharers  float64  // how many tasks or goroutines wanted the time; 0 if unknown
+	readings *sharers // of the goroutines; nil if they were not counted
+	crowded  bool     // a goroutine waits for a P
+}
+
+// oldCPU is the age at which a reading of the processor time is read again: half of sampleRunning.
+const oldCPU = int64(5 * time.Millisecond)
+
+// sample reads the clock if the last reading is old enough, or if there was a crowd then: a look
+// without a reading would charge a task for all the time since the last. It also reads the clock if
+// a first sample was put off until now. A reading is a system call of about 2 µs (BenchmarkCosts).
+// If shared is set, it also counts the goroutines that share the cores.
+func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
+	procs := int64(runtime.GOMAXPROCS(0))
+	due := c.sharers.wanted != 0 && now >= c.sharers.wanted
+	if c.at != 0 && now-c.at < oldCPU && !(shared && c.sharers.newest.n > procs) && !due {
+		return s
+	}
+	s = cpuSample{used: kernel.ProcessCPU(), was: c.used, from: c.at, procs: procs, expected: true}
+	c.at, c.used = now, s.used
+	if shared {
+		n := c.wanting()
+		c.sharers.add(now, n)
+		s.readings, s.crowded = &c.sharers, n > procs
+	}
+	return s
+}
+
+// wanting returns how many goroutines have a P or are ready for one, without the caller, which may
+// have taken the P of another goroutine. It returns 0 before Go 1.26, which does not say. Cost:
+// about 1 µs (BenchmarkCosts).
+func (c *cpuClock) wanting() int64 {
+	c.counts[0].Name, c.counts[1].Name = "/sched/goroutines/running:goroutines", "/sched/goroutines/runnable:goroutines"
+	metrics.Read(c.counts[:])
+	if c.counts[0].Value.Kind() != metrics.KindUint64 || c.counts[1].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return int64(c.counts[0].Value.Uint64()+c.counts[1].Value.Uint64()) - 1
+}
+
+// crowded reports whether more goroutines want a P than there are Ps, at this moment. Without
+// knowing, it reports true.
+func (c *cpuClock) crowded() bool {
+	n := c.wanting()
+	return n == 0 || n > int64(runtime.GOMAXPROCS(0))
+}
+
+// usedSince returns how much processor time the process has used since a time before the first
+// sample of a task. The time since the previous reading speaks for all of it. If that reading is
+// older than the task, the process has used part of the processor time before the task began: at
+// least what its Ps cannot have used since.
+func (c cpuSample) usedSince(from, now int64) int64 {
+	known := max(1, now-max(c.from, from))
+	used := min(c.used-c.was, known*c.procs)
+	return int64(float64(used) * float64(now-from) / float64(known))
+}
+
+// share returns how much a task can have had of the processor time that the process has used while
+// the task was thought to run: all of it, or an equal share if the process got less than its
+// goroutines could use.
+func (c cpuSample) share(ran, used int64) int64 {
+	if c.sharers > 1 && float64(used) < 0.9*c.sharers*float64(ran) {
+		used = int64(float64(used) / c.sharers)
+	}
+	return min(ran, used)
+}

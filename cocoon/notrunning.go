@@ -1,0 +1,75 @@
+package cocoon
+
+import (
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/sched"
+)
+
+// starve subtracts a time in which a task with a slot had no processor from its running time. Called
+// under the loop's lock.
+func (s *strand) starve(off, now int64) {
+	if st := s.core.State(); st == sched.Running || st == sched.Lent {
+		s.core.Discount(off, false, now)
+		s.runBase.Store(now - s.core.Ran(now))
+	}
+}
+
+// notRunning returns how long the task has not run, judged by the state of its goroutine, and
+// whether it was blocked meanwhile. span is the time since the last sample, vouched the time for
+// which one look counts, and late the least time for which a waiting goroutine has waited. A task
+// that has lost its P since the last look counts as running, because the timer's own goroutine may
+// have the P. If goroutines wait for Ps, the task's share of the processor time bounds its running
+// time.
+func (s *strand) notRunning(span, vouched, late int64) (off int64, blocked bool) {
+	was, status := s.inCall, s.status()
+	s.inCall = false
+	k := s.checked()
+	k.lostP = status == goroutine.Runnable
+	stays := s.stays(k.lostP || status == goroutine.Waiting || status == goroutine.Ready)
+	if stays {
+		vouched = span
+	}
+	switch status {
+	case goroutine.Waiting:
+		return max(vouched, late), true
+	case goroutine.Syscall:
+		if s.inCall = true; was {
+			return vouched, true
+		}
+	case goroutine.Ready:
+		return vouched, false
+	case goroutine.Runnable:
+		if stays {
+			return span, false
+		}
+	}
+	return 0, false
+}
+
+// stays reports whether the task's goroutine has not run since the last sample, which found it in
+// the same wait, for a message or for a P. Without that, a task that waits for long, and is rarely
+// looked at, would be charged for most of its wait if other tasks keep the cores busy. waits says
+// whether the goroutine waits now. The record of a goroutine that waits for a coroutine (iter.Pull)
+// says nothing about the coroutine.
+func (s *strand) stays(waits bool) (stays bool) {
+	k, g := s.checked(), s.g.Load()
+	leaves, known := goroutine.LeavesOf(g)
+	waits = waits && known && pulledBy(g) == nil
+	stays = waits && k.waited && leaves == k.leaves
+	k.waited, k.leaves = waits, leaves
+	return stays
+}
+
+// served returns for how much of the time since its last sample the task can have had a processor,
+// judged by the processor time of the process.
+func (s *strand) served(now int64, cpu cpuSample) int64 {
+	span, k := now-s.sampled, s.checked()
+	switch {
+	case k.cpuAt != 0:
+		ran := s.core.Ran(now) - k.ranAt
+		return max(0, span-ran+cpu.share(ran, cpu.used-k.cpuAt))
+	case cpu.from != 0:
+		return cpu.share(span, cpu.usedSince(s.sampled, now))
+	}
+	return span
+}
