@@ -188,6 +188,7 @@ func TestThrowIntoAParkedTask(t *testing.T) {
 
 // Exclusive loops keep their slots; so does a loop of NewLoop with one slot, until StallAfter.
 func TestAtomicLoopsKeepTheirSlots(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := start(t, Config{Slots: 1, StallAfter: 20 * time.Millisecond})
 	for _, c := range []struct {
 		cfg   LoopConfig
@@ -339,6 +340,7 @@ func TestUnannouncedWaitMakesRoomInTheQueue(t *testing.T) {
 
 // The utilization of a loop of sleeping tasks is low, whether or not other tasks need their slots.
 func TestSleepersAreNoLoad(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	for _, n := range []int{2, 8} {
 		rt := start(t, Config{Slots: 2})
 		goroutine.Learn()

@@ -133,6 +133,7 @@ func TestCleanUpOfTheCancelledRuns(t *testing.T) {
 
 // Clean-up that waits for goroutines which wait for the context comes to an end.
 func TestUnwindingThatWaitsEndsTheContext(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := start(t, Config{Slots: 1})
 	signal := throwOnSignal(t, rt, "job")
 	for name, wait := range map[string]func(context.Context, *sync.WaitGroup){

@@ -66,7 +66,10 @@ func replace(t *testing.T, name, text string) {
 func TestWatchPolicyFile(t *testing.T) {
 	t.Parallel() // most of its time is a wait
 	for name, pace := range watchPaces {
-		t.Run(name, func(t *testing.T) { testWatch(t, pace) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testWatch(t, pace)
+		})
 	}
 }
 

@@ -20,18 +20,18 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-const about = `Abandoned shows what becomes of work whose client has gone.
+const about = `Abandoned shows what happens to work after its client has disconnected.
 
-A net/http server answers with a large value in JSON. A client asks for it and leaves
-before the answer comes: each time at another moment of json.Marshal, from its
+A net/http server responds with a large value in JSON. A client requests it and
+disconnects before the response: each time at another moment of json.Marshal, from its
 beginning to its end. The modes, one after another:
 
   plain   net/http alone
   cocoon  with the policy policy.CallerGone
 
-"work" is what the work takes when the client waits, "late" how long after the client
-left it ended. Only a program with safe points in encoding/json can stop the work, and one
-with safe points in bytes, too, in the midst of a buffer's growth. Usage:
+"work" is how long the work takes when the client waits, "late" how long after the client
+disconnected it ended. Only a program with safe points in encoding/json can stop the work,
+and with safe points in bytes also while a buffer grows. Usage:
 
     go run ./cmd/cocoon run -cocoon.pkgs=bytes,encoding/json ./examples/abandoned [flags]
 
