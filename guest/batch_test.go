@@ -163,3 +163,44 @@ func TestCallsBesideEverything(t *testing.T) {
 		}
 	}
 }
+
+// A call in a task allocates itself and its results, and a call in a batch nothing.
+func TestCallAllocates(t *testing.T) {
+	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		in := instance(t, compiled(t, c, nil))
+		rt.Run(background, "job", func(ctx context.Context) error {
+			if n := testing.AllocsPerRun(1000, func() { in.Call(ctx, "fib", 1) }); n > 2 {
+				t.Errorf("a call allocates %v times; want 2", n)
+			}
+			return in.Batch(ctx, "fib", func(_ context.Context, call func([]uint64) error) error {
+				stack := make([]uint64, 1)
+				if n := testing.AllocsPerRun(1000, func() { stack[0] = 1; call(stack) }); n > 0 {
+					t.Errorf("a call in a batch allocates %v times; want 0", n)
+				}
+				return nil
+			})
+		})
+	})
+}
+
+// A throw between two calls unwinds the host's function, and leaves the instance open: nothing was
+// half-way in the guest.
+func TestBatchThrown(t *testing.T) {
+	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		in := instance(t, compiled(t, c, nil))
+		unwound := false
+		err := rt.Run(background, "job", func(ctx context.Context) error {
+			return in.Batch(ctx, "fib", func(ctx context.Context, call func([]uint64) error) error {
+				defer func() { unwound = true }()
+				cocoon.TaskOf(ctx).Cancel()
+				return call([]uint64{1})
+			})
+		})
+		if !errors.As(err, new(*cocoon.PreemptedError)) || !unwound {
+			t.Errorf("err: %v; unwound: %v", err, unwound)
+		}
+		if _, err := in.Call(background, "fib", 1); err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+	})
+}
