@@ -27,12 +27,17 @@ type account struct {
 // the policy continues, the thread gets another slice.
 const FuelEvent = "fuel"
 
-// set applies the settings of the module to the account of t, which is nil for a Call.
+// set applies the settings of the module to the new account of t, which is nil for a Call. It stores
+// no zero, because an atomic store takes some nanoseconds.
 func (acc *account) set(c *Config, t *Thread) {
 	acc.thread, acc.fixed = t, c.Deterministic
 	acc.slice.Store(int64(c.Slice))
-	acc.fuelSlice.Store(c.FuelSlice)
-	acc.budget.Store(c.Budget)
+	if c.FuelSlice != 0 {
+		acc.fuelSlice.Store(c.FuelSlice)
+	}
+	if c.Budget != 0 {
+		acc.budget.Store(c.Budget)
+	}
 	acc.fuelUntil = c.FuelSlice
 }
 

@@ -25,6 +25,7 @@ type activation struct {
 	own      account
 	owned    bool // the task was made for this call
 	known    bool // it is among the instance's live calls
+	at       int  // its index there; guarded by the instance's lock
 	g        uintptr
 	sp       uint64      // the guest's stack pointer, while another thread has the turn
 	stack    stack       // what was allocated for it

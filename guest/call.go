@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/goroutine"
@@ -22,21 +23,42 @@ import (
 // *FuelError, a *ClosedError, a trap, and a *sys.ExitError of wazero if the guest exits with
 // another code than 0, or before the function has returned the results that it has.
 func (in *Instance) Call(ctx context.Context, function string, args ...uint64) (results []uint64, err error) {
-	f, err := in.module.export(function, args)
+	f, err := in.module.export(function)
+	if err == nil {
+		err = f.accepts(len(args))
+	}
 	if err != nil {
 		return nil, err
 	}
-	a := &activation{in: in, function: f}
-	l := in.module.config.Loop
-	if inside.Here(ctx) && (l == nil || l == cocoon.TaskOf(ctx).Loop()) {
-		return cocoon.Section(ctx, f.task, func() ([]uint64, error) { return in.run(ctx, a, args) })
+	if !in.hosts(ctx) {
+		return in.callOutside(ctx, f, job{args: slices.Clone(args)})
 	}
-	a.owned = true
+	return cocoon.Section(ctx, f.task, func() ([]uint64, error) {
+		return in.run(ctx, &activation{in: in, function: f}, job{args: args})
+	})
+}
+
+// hosts reports whether the caller runs in a task that a call of the instance may be a section of.
+func (in *Instance) hosts(ctx context.Context) bool {
+	l := in.module.config.Loop
+	return inside.Here(ctx) && (l == nil || l == cocoon.TaskOf(ctx).Loop())
+}
+
+// callOutside makes a call as a task of its own. It is a function of its own because what it passes
+// to the loop is allocated, and a call inside a task passes nothing.
+func (in *Instance) callOutside(ctx context.Context, f *export, j job) (results []uint64, err error) {
+	a := &activation{in: in, function: f, owned: true}
 	err = in.loop(ctx).Run(ctx, f.task, func(ctx context.Context) (err error) {
-		results, err = in.run(ctx, a, args)
+		results, err = in.run(ctx, a, j)
 		return err
 	})
 	return results, err
+}
+
+// job is what a call does with its function, when it is its turn.
+type job struct {
+	args []uint64
+	many func(ctx context.Context, call func(stack []uint64) error) error // of Batch; nil: one call
 }
 
 // maxNested bounds how deep calls of guests and hosts are nested. Without it, a guest whose host
@@ -46,7 +68,7 @@ const maxNested = 1000
 var errNested = fmt.Errorf("calls of guests are nested more than %d deep", maxNested)
 
 // run makes a call inside the task of ctx.
-func (in *Instance) run(ctx context.Context, a *activation, args []uint64) (results []uint64, err error) {
+func (in *Instance) run(ctx context.Context, a *activation, j job) (results []uint64, err error) {
 	cocoon.SafePoint(ctx) // many short calls in a row may never look
 	a.Context, a.g = ctx, goroutine.ID()
 	if a.outer = activationOf(ctx); a.outer != nil {
@@ -62,29 +84,35 @@ func (in *Instance) run(ctx context.Context, a *activation, args []uint64) (resu
 		a.account.set(&in.module.config, nil)
 	}
 	if !a.known {
-		if err := in.join(a); err != nil {
+		fn, err := in.begin(a)
+		if err != nil {
 			return nil, err
+		}
+		if fn != nil {
+			defer a.finish(fn)
+			a.proceed()
+			return a.perform(fn, j)
 		}
 		defer in.part(a)
 	}
 	if a.outer == nil {
-		return a.call(args)
+		return a.call(j)
 	}
 	a.nest()
 	defer a.unnest()
-	a.outer.keeper().apart(func() { results, err = a.call(args) })
+	a.outer.keeper().apart(func() { results, err = a.call(j) })
 	return results, err
 }
 
 // call runs the guest when it is its turn.
-func (a *activation) call(args []uint64) ([]uint64, error) {
+func (a *activation) call(j job) ([]uint64, error) {
 	defer a.end(nil)
 	if below := a.outer.within(a.in); below != nil && !a.in.shares() {
 		a.kept = below.keeper()
 		below.charge()
 		a.refill()
 		defer a.charge()
-		return a.invoke(args)
+		return a.invoke(j)
 	}
 	if err := a.enter(); err != nil {
 		return nil, a.named(err)
@@ -93,46 +121,78 @@ func (a *activation) call(args []uint64) ([]uint64, error) {
 	if err := a.place(); err != nil {
 		return nil, err
 	}
-	return a.invoke(args)
+	return a.invoke(j)
 }
 
 // invoke runs the guest.
-func (a *activation) invoke(args []uint64) ([]uint64, error) {
+func (a *activation) invoke(j job) ([]uint64, error) {
 	fn := a.in.take(a.function)
 	defer a.in.putBack(a.function, fn)
-	if sp := a.in.sp; sp != nil {
-		// When a call is stopped half-way, the guest does not give its stack frames back.
-		was := sp.Get()
-		defer func() {
-			if a.halted {
-				sp.Set(was)
-			}
-		}()
+	return a.perform(fn, j)
+}
+
+// perform does the job.
+func (a *activation) perform(fn api.Function, j job) ([]uint64, error) {
+	if j.many != nil {
+		return nil, a.batch(fn, j.many)
 	}
-	results, err := fn.Call(a, args...)
-	if err != nil {
-		err = a.outcome(err)
+	stack := make([]uint64, max(a.function.params, a.function.results))
+	copy(stack, j.args)
+	if err := a.invokeOn(fn, stack); err != nil {
+		return nil, err
 	}
-	return results, err
+	return stack[:a.function.results], nil
+}
+
+// invokeOn calls the function once. The stack holds the parameters, and then the results. When a
+// call is stopped half-way, the guest does not give its own stack frames back, so the host does.
+func (a *activation) invokeOn(fn api.Function, stack []uint64) error {
+	var was uint64
+	sp := a.in.sp
+	if sp != nil {
+		was = sp.Get()
+	}
+	err := fn.CallWithStack(a, stack)
+	if err == nil {
+		return nil
+	}
+	err = a.outcome(err)
+	if a.halted && sp != nil {
+		sp.Set(was)
+	}
+	return err
 }
 
 // take returns the function's code for the call alone: a stack of its own belongs to it.
 func (in *Instance) take(f *export) api.Function {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if free := in.idle[f]; len(free) > 0 {
-		in.idle[f] = free[:len(free)-1]
-		return free[len(free)-1]
+	if fn := in.takeIdle(f); fn != nil {
+		return fn
 	}
 	return in.api.ExportedFunction(f.name)
+}
+
+// takeIdle is take for a function that an earlier call has put back, or nil. Called under the lock.
+func (in *Instance) takeIdle(f *export) (fn api.Function) {
+	free := in.idle[f.index]
+	if n := len(free) - 1; n >= 0 {
+		fn, in.idle[f.index] = free[n], free[:n]
+	}
+	return fn
 }
 
 // putBack keeps the function for another call.
 func (in *Instance) putBack(f *export, fn api.Function) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	in.keep(f, fn)
+}
+
+// keep is putBack. Called under the lock.
+func (in *Instance) keep(f *export, fn api.Function) {
 	if in.cause == nil {
-		in.idle[f] = append(in.idle[f], fn)
+		in.idle[f.index] = append(in.idle[f.index], fn)
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// BenchmarkCall is one call of a guest's function: outside of tasks, inside one, by wazero alone.
+// BenchmarkCall is one call of a guest's function: outside of tasks, inside one, in a batch, by
+// wazero alone.
 func BenchmarkCall(b *testing.B) {
 	rt := tasktest.Start(b, cocoon.Config{Slots: 1})
 	in := instance(b, compiled(b, Config{Threads: true, Loop: rt.Loop()}, nil))
@@ -23,6 +24,16 @@ func BenchmarkCall(b *testing.B) {
 		rt.Run(background, "job", func(ctx context.Context) error {
 			for b.Loop() {
 				in.Call(ctx, "fib", 1)
+			}
+			return nil
+		})
+	})
+	b.Run("batch", func(b *testing.B) {
+		in.Batch(background, "fib", func(_ context.Context, call func([]uint64) error) error {
+			stack := make([]uint64, 1)
+			for b.Loop() {
+				stack[0] = 1
+				call(stack)
 			}
 			return nil
 		})

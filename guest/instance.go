@@ -26,8 +26,8 @@ type Instance struct {
 
 	mu     sync.Mutex // guards what follows; taken last, and no other code is called under it
 	turns  turns[*activation]
-	idle   map[*export][]api.Function // functions that no call uses
-	live   map[*activation]struct{}
+	idle   [][]api.Function // by export.index: functions that no call uses
+	live   []*activation    // each knows its index
 	stacks stacks
 	cause  error         // why the instance is closed, or closing
 	rest   chan struct{} // closed when no thread is left; nil: RunFor does not wait
@@ -133,7 +133,7 @@ func (in *Instance) close(ctx context.Context, cause error, by *activation) {
 		close(in.closing)
 	}
 	live := make([]*activation, 0, len(in.live))
-	for a := range in.live {
+	for _, a := range in.live {
 		if a != by {
 			live = append(live, a)
 		}
@@ -157,23 +157,38 @@ func (in *Instance) join(a *activation) error {
 	if err := in.refused(); err != nil {
 		return err
 	}
-	in.live[a], a.known = struct{}{}, true
+	in.add(a)
 	return nil
+}
+
+// add is join for an instance that is not closed. Called under the lock.
+func (in *Instance) add(a *activation) {
+	a.at, a.known = len(in.live), true
+	in.live = append(in.live, a)
 }
 
 // part forgets a call that has ended. The last one of a closed instance frees it.
 func (in *Instance) part(a *activation) {
 	in.mu.Lock()
-	delete(in.live, a)
-	in.stacks.put(a.stack, a.sp)
-	if len(in.live) == 0 {
-		in.quiet()
-	}
-	last := in.last()
+	last := in.remove(a)
 	in.mu.Unlock()
 	if last {
 		in.free(context.Background())
 	}
+}
+
+// remove takes a call that has ended from the live ones, and reports whether the caller must free
+// the instance. Called under the lock.
+func (in *Instance) remove(a *activation) (last bool) {
+	end := len(in.live) - 1
+	moved := in.live[end]
+	in.live[a.at], moved.at = moved, a.at
+	in.live[end], in.live = nil, in.live[:end]
+	in.stacks.put(a.stack, a.sp)
+	if end == 0 {
+		in.quiet()
+	}
+	return in.last()
 }
 
 // last reports whether the instance can be freed now, and by the caller. Called under the lock.

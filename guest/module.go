@@ -34,8 +34,9 @@ type Module struct {
 // export is an exported function.
 type export struct {
 	name     string
+	index    int    // among the exported functions
 	task     string // the name of its tasks and sections
-	params   int
+	params   int    // in values of 64 bits
 	results  int
 	reusable bool
 }
@@ -44,7 +45,7 @@ type export struct {
 func (m *Module) find() error {
 	m.exports = map[string]*export{}
 	for name, def := range m.compiled.ExportedFunctions() {
-		m.exports[name] = &export{name: name, task: m.config.Name + "." + name, params: len(def.ParamTypes()), results: len(def.ResultTypes())}
+		m.exports[name] = &export{name: name, index: len(m.exports), task: m.config.Name + "." + name, params: words(def.ParamTypes()), results: words(def.ResultTypes())}
 	}
 	for _, name := range m.config.Reusable {
 		if m.exports[name] == nil {
@@ -55,16 +56,32 @@ func (m *Module) find() error {
 	return nil
 }
 
-// export returns the function of that name, which will be called with args.
-func (m *Module) export(name string, args []uint64) (*export, error) {
-	f := m.exports[name]
-	if f == nil {
-		return nil, m.missing(name)
+// words returns how many values of 64 bits wazero uses for values of the types.
+func words(types []api.ValueType) int {
+	const v128 = 0x7b
+	n := len(types)
+	for _, t := range types {
+		if t == v128 {
+			n++
+		}
 	}
-	if len(args) != f.params {
-		return nil, fmt.Errorf("%s takes %d parameters, and got %d", about(f.task), f.params, len(args))
+	return n
+}
+
+// export returns the function of that name.
+func (m *Module) export(name string) (*export, error) {
+	if f := m.exports[name]; f != nil {
+		return f, nil
 	}
-	return f, nil
+	return nil, m.missing(name)
+}
+
+// accepts returns an error if the function cannot be called with n parameters.
+func (f *export) accepts(n int) error {
+	if n != f.params {
+		return fmt.Errorf("%s takes %d parameters, and got %d", about(f.task), f.params, n)
+	}
+	return nil
 }
 
 func (m *Module) missing(name string) error {
@@ -181,7 +198,7 @@ func (m *Module) Instantiate(ctx context.Context, config wazero.ModuleConfig) (*
 		config = config.WithRandSource(crand.Reader)
 	}
 	in := &Instance{module: m,
-		idle: map[*export][]api.Function{}, live: map[*activation]struct{}{},
+		idle:    make([][]api.Function, len(m.exports)),
 		closing: make(chan struct{}), ended: make(chan struct{}),
 	}
 	if m.config.Deterministic {
@@ -225,7 +242,7 @@ func (in *Instance) start(ctx context.Context, config wazero.ModuleConfig) (err 
 		in.stacks.base = in.sp.Get()
 	}
 	if f := in.module.exports["_initialize"]; f != nil && f.params == 0 {
-		_, err = in.run(ctx, &activation{in: in, function: f}, nil)
+		_, err = in.run(ctx, &activation{in: in, function: f}, job{})
 	}
 	return err
 }

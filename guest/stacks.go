@@ -72,15 +72,20 @@ func (a *activation) place() error {
 // separate reports whether threads have stacks of their own.
 func (in *Instance) separate() bool { return in.sp != nil && in.module.config.Threads }
 
+// mustBeAlone reports whether a thread may run only while no other thread is half-way.
+func (in *Instance) mustBeAlone() bool {
+	return in.module.config.Threads && in.sp == nil && in.module.info.Private != 0
+}
+
 // alone refuses a thread if the stack pointer of the guest is not known, while another thread is
 // half-way: they might share one stack.
 func (in *Instance) alone(a *activation) error {
-	if n := in.module.info.Private; !in.module.config.Threads || in.sp != nil || n == 0 {
+	if !in.mustBeAlone() {
 		return nil
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	for other := range in.live {
+	for _, other := range in.live {
 		if other != a && other.began && !a.inside(in) {
 			return fmt.Errorf("%s: another thread needs a stack of its own, and one of the guest's %d private globals may be "+
 				"its stack pointer; export it as __stack_pointer, or set Config.Threads to false", about(in.module.config.Name), in.module.info.Private)

@@ -34,7 +34,10 @@ func (in *Instance) Spawn(ctx context.Context, function string, args ...uint64) 
 	t.account.set(&in.module.config, t)
 	ctx, t.cancel = context.WithCancelCause(ctx)
 	a := &activation{in: in, account: &t.account, owned: true}
-	if a.function, t.err = in.module.export(function, args); t.err == nil {
+	if a.function, t.err = in.module.export(function); t.err == nil {
+		t.err = a.function.accepts(len(args))
+	}
+	if t.err == nil {
 		t.err = in.join(a)
 	}
 	if t.err != nil {
@@ -59,7 +62,7 @@ func (t *Thread) run(ctx context.Context, in *Instance, a *activation, args []ui
 		task := cocoon.TaskOf(ctx)
 		t.task.Store(task)
 		defer func() { t.spent = task.Account() }()
-		t.results, err = in.run(ctx, a, args)
+		t.results, err = in.run(ctx, a, job{args: args})
 		return err
 	})
 }

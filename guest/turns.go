@@ -23,10 +23,15 @@ type turns[T comparable] struct {
 	rng     *rand.Rand // nil: first come, first served
 }
 
+// free reports whether ask would give the turn at once.
+func (u *turns[T]) free() bool {
+	var none T
+	return u.holder == none && len(u.waiting) == 0 && !u.paused
+}
+
 // ask requests the turn for t and reports whether t has it now.
 func (u *turns[T]) ask(t T) bool {
-	var none T
-	if u.holder == none && len(u.waiting) == 0 && !u.paused {
+	if u.free() {
 		u.holder = t
 		return true
 	}
