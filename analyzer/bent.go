@@ -21,7 +21,7 @@ func bent(members []Member, d Declared) (all []Remark) {
 		a.statement(p.Root)
 		p.Root.Any(func(n *ir.Node) bool {
 			if n.Op == ir.OpEffect && p.Sites[n.Index].Effect == stubs.Set && p.Sites[n.Index].Type.Numeric() {
-				all = append(all, m.bentAt(a, n, d)...)
+				all = append(all, m.bentAt(a, n, members, d)...)
 			}
 			return false
 		})
@@ -29,7 +29,7 @@ func bent(members []Member, d Declared) (all []Remark) {
 	return all
 }
 
-func (m Member) bentAt(a *analysis, n *ir.Node, d Declared) []Remark {
+func (m Member) bentAt(a *analysis, n *ir.Node, members []Member, d Declared) []Remark {
 	site := a.p.Sites[n.Index]
 	s, declared := m.declaration(site.Name, d)
 	x := a.named(n.A)
@@ -48,6 +48,7 @@ func (m Member) bentAt(a *analysis, n *ir.Node, d Declared) []Remark {
 	hint, does := "write min for a cap", "raises"
 	switch {
 	case grows && greatest && bound > 2*max(first, 1):
+	case grows && greatest && bound == 1 && first == 1 && chanceOf(members, m, site.Name) != "":
 	case shrinks && !greatest && bound < first:
 		hint, does = "write max for a floor", "lowers"
 	default:

@@ -1,10 +1,13 @@
 package analyzer
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -26,33 +29,65 @@ func misspelt(members []Member, tasks map[string]document.Class) (all []Remark) 
 		note(slices.Compact(names)...)
 	}
 	names, known, told := slices.Sorted(maps.Keys(named)), declaredNames(tasks), map[string]bool{}
-	for _, m := range members {
-		for i, name := range m.names() {
-			where, s := "match: ", ""
-			if i >= len(m.Spec.Match.Tasks)+len(m.Spec.Match.Except) {
-				where = ""
-			}
-			bare, calls := strings.CutSuffix(name, "()")
-			switch {
-			case told[name], !calls && named[name] > 1:
-				continue
-			case calls:
-				told[name] = true
-				all = append(all, m.about("%s%q ends in (), and names of functions do not; write %q", where, name, bare))
-				continue
-			case where != "":
-				s = lang.Misspelt(name, names)
-			}
-			if s == "" {
-				s = known.like(name)
-			}
-			if s != "" && !told[s] {
-				told[name] = true
-				all = append(all, m.about("%snothing else names %q; did you mean %q?", where, name, s))
+	judge := func(m Member, matched bool, name string) {
+		bare, calls := strings.CutSuffix(name, "()")
+		method, path, request := strings.Cut(name, " /")
+		switch {
+		case told[name]:
+			return
+		case calls:
+			told[name] = true
+			all = append(all, m.aboutName(matched, name, "write "+strconv.Quote(bare), "%q ends in (), and names of functions do not", name))
+			return
+		case request && slices.Contains(methods, method):
+			told[name] = true
+			all = append(all, m.aboutName(matched, name, "write "+strconv.Quote(strings.ToUpper(method)+" /"+path), "%q has its method in small letters, and requests do not", name))
+			return
+		case named[name] > 1:
+			return
+		}
+		s := known.like(name)
+		if s == "" && (matched || !m.lists(name)) {
+			s = lang.Misspelt(name, names)
+		}
+		if s != "" && !told[s] {
+			told[name] = true
+			all = append(all, m.aboutName(matched, name, fmt.Sprintf("did you mean %q?", s), "nothing else names %q", name))
+		}
+	}
+	for _, matched := range []bool{true, false} { // of two names, the one in a match is most likely wrong
+		for _, m := range members {
+			n := len(m.Spec.Match.Tasks) + len(m.Spec.Match.Except)
+			for i, name := range m.names() {
+				if matched == (i < n) {
+					judge(m, matched, name)
+				}
 			}
 		}
 	}
 	return all
+}
+
+// methods are the usual methods of requests, in small letters.
+var methods = []string{"get", "head", "post", "put", "patch", "delete", "options"}
+
+// lists reports whether the expression has the name in a list, of which most names may never occur.
+func (m Member) lists(name string) bool {
+	return slices.ContainsFunc(m.Verified.program.Mentions(), func(o ir.Mention) bool { return o.Listed && o.Name == name })
+}
+
+// aboutName returns a warning about a name in the match of a policy, or in its expression.
+func (m Member) aboutName(matched bool, name, hint, format string, args ...any) Remark {
+	if matched {
+		return m.about("match: %s; %s", fmt.Sprintf(format, args...), hint)
+	}
+	p := m.Verified.program
+	for _, quoted := range []string{strconv.Quote(name), "'" + name + "'"} {
+		if at := strings.Index(p.Text, quoted); at >= 0 {
+			return m.remark(&ir.Node{Pos: at, End: at + len(quoted)}, hint, format, args...)
+		}
+	}
+	return m.about("%s; %s", fmt.Sprintf(format, args...), hint)
 }
 
 // misspeltLoops returns warnings about names of loops that nothing else names, and that are most
@@ -68,10 +103,6 @@ func misspeltLoops(members []Member) (all []Remark) {
 	names, told := slices.Sorted(maps.Keys(named)), map[string]bool{}
 	for _, m := range members {
 		for i, name := range m.loops() {
-			where := ""
-			if i < len(m.Spec.Match.Loops) {
-				where = "match: "
-			}
 			others := slices.DeleteFunc(slices.Clone(names), func(o string) bool { return o == name })
 			like := lang.Misspelt(name, others)
 			if i := slices.IndexFunc(others, func(o string) bool { return lang.Plain(o) == lang.Plain(name) }); like == "" && i >= 0 {
@@ -79,7 +110,7 @@ func misspeltLoops(members []Member) (all []Remark) {
 			}
 			if like != "" && !told[like] && named[name] == 1 && name != "default" {
 				told[name] = true
-				all = append(all, m.about("%snothing else names the loop %q; did you mean %q?", where, name, like))
+				all = append(all, m.aboutName(i < len(m.Spec.Match.Loops), name, fmt.Sprintf("did you mean %q?", like), "nothing else names the loop %q", name))
 			}
 		}
 	}
@@ -108,6 +139,9 @@ type declaration struct {
 func declaredNames(tasks map[string]document.Class) *declaration {
 	d := &declaration{tasks: tasks, plain: map[string]string{}}
 	for _, name := range slices.Sorted(maps.Keys(tasks)) {
+		if lang.MatchesAll(name) {
+			continue // which tells nothing of a name
+		}
 		if p, err := lang.ParsePattern(name); err == nil && isPattern(name) {
 			d.patterns = append(d.patterns, p)
 			continue
@@ -121,8 +155,9 @@ func declaredNames(tasks map[string]document.Class) *declaration {
 }
 
 // like returns a declared name that a name most likely is, written otherwise: in other letters of
-// case, with a slash at its end, as a plural, or without the method of a request. It returns "" if
-// there is none, or if the documents declare the name itself.
+// case, with a slash at its end, as a plural, with a letter too many or missing at its end, or
+// without the method of a request. It returns "" if there is none, or if the documents declare the
+// name itself.
 func (d *declaration) like(name string) string {
 	if _, is := d.tasks[name]; is || isPattern(name) || slices.ContainsFunc(d.patterns, func(p lang.Pattern) bool { return p.Matches(name) }) {
 		return ""
@@ -130,7 +165,15 @@ func (d *declaration) like(name string) string {
 	if s := d.plain[name]; s != "" {
 		return s
 	}
-	return d.plain[lang.Plain(name)]
+	if s := d.plain[lang.Plain(name)]; s != "" {
+		return s
+	}
+	for _, s := range slices.Sorted(maps.Keys(d.tasks)) {
+		if lang.CutShort(name, s) || lang.CutShort(s, name) {
+			return s
+		}
+	}
+	return ""
 }
 
 // names returns the names in the match of a policy, and then those in its expression.

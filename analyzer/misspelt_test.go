@@ -26,6 +26,7 @@ func TestMisspeltNames(t *testing.T) {
 	}
 	except := func(name string) policy.Spec { return shed(policy.Match{Except: []string{name}}) }
 	byName := on(stubs.Enqueue, `queue.length > 9 and arriving.name != "GET /status" ? throw("x") : continue()`)
+	byHealth := on(stubs.Enqueue, `queue.length > 9 and arriving.name != "GET /heatlh" ? throw("x") : continue()`)
 	for _, c := range []struct {
 		name  string
 		specs []policy.Spec
@@ -43,19 +44,30 @@ func TestMisspeltNames(t *testing.T) {
 		{"several of a limit", []policy.Spec{limit("reports")}, `nothing else names "reports"; did you mean "report"?`},
 		{"several of both", []policy.Spec{shed(policy.Match{Tasks: []string{"GET /items"}})}, ""},
 		{"several not declared", []policy.Spec{shed(policy.Match{Tasks: []string{"job"}}), shed(policy.Match{Tasks: []string{"jobs"}})}, ""},
-		{"capitals", []policy.Spec{except("get /Health")}, `did you mean "GET /health"?`},
+		{"a method", []policy.Spec{except("get /heal")}, `match: "get /heal" has its method in small letters, and requests do not; write "GET /heal"`},
+		{"capitals", []policy.Spec{except("GET /Health")}, `did you mean "GET /health"?`},
 		{"slash", []policy.Spec{except("GET /health/")}, `did you mean "GET /health"?`},
 		{"method", []policy.Spec{except("/health")}, `did you mean "GET /health"?`},
 		{"another method", []policy.Spec{except("PUT /health")}, ""},
 		{"a call", []policy.Spec{limit("parse()")}, `"parse()" ends in (), and names of functions do not; write "parse"`},
 		{"a method's name", []policy.Spec{limit("regexp.(*Regexp).Match")}, ""},
+		{"no slash at the end", []policy.Spec{except("GET /healt")}, `did you mean "GET /health"?`},
+		{"a letter more at the end", []policy.Spec{except("GET /healthz")}, `match: nothing else names "GET /healthz"; did you mean "GET /health"?`},
+		{"at the end of a short word", []policy.Spec{except("GET /iten"), except("GET /ite")}, ""},
+		{"at the end, not declared", []policy.Spec{except("GET /status"), except("GET /statusx")}, ""},
+		{"in an expression", []policy.Spec{byHealth}, `: nothing else names "GET /heatlh"; did you mean "GET /health"?`},
+		{"in a list of an expression", []policy.Spec{of(policy.Match{}, on(stubs.Enqueue, `arriving.name in ["GET /heatlh", "a", "b", "c", "d", "e", "f", "g", "h", "i"] and queue.length > 9 ? throw("x") : continue()`))}, ""},
 		{"another version", []policy.Spec{except("GET /v1/items"), except("GET /v12/items"), except("GET /v21/items")}, ""},
 		{"another letter", []policy.Spec{shed(policy.Match{Tasks: []string{"resort"}})}, ""},
 	} {
-		got := Mismatched(members(t, declared, c.specs...), tasks)
-		if (c.want == "") != (len(got) == 0) || len(got) > 1 || len(got) > 0 && !strings.Contains(": "+got[0].Err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %q", c.name, got, c.want)
+		for range 2 { // with and without an entry for all other names
+			got := Mismatched(members(t, declared, c.specs...), tasks)
+			if (c.want == "") != (len(got) == 0) || len(got) > 1 || len(got) > 0 && !strings.Contains(": "+got[0].Err.Error(), c.want) {
+				t.Errorf("%s: got %v, want %q", c.name, got, c.want)
+			}
+			tasks["*"] = document.Class{Kind: "preemptible"}
 		}
+		delete(tasks, "*")
 	}
 }
 

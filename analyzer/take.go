@@ -143,3 +143,60 @@ func (a *analysis) checkTokens(n *ir.Node, wanted value) {
 		a.refuse(n, "declare a greater burst, or take less", "the bucket %q holds %v tokens, and never %s", a.p.Sites[n.Index].Name, burst, text)
 	}
 }
+
+// overdrawn warns of a number of tokens that the bucket never has, as one side of a choice; and of
+// a cost that is 0 for tasks of unknown cost.
+func (a *analysis) overdrawn() (all []Warning) {
+	a.p.Root.Any(func(n *ir.Node) bool {
+		if n.Op != ir.OpTake || !a.reached[n] {
+			return false
+		}
+		burst, name := a.reads[n.B.Index].Burst, a.p.Sites[n.Index].Name
+		for _, side := range a.sides(n.A) {
+			if v := a.values[side]; v.of == stubs.Float && v.floats.lo > burst || v.of.Integral() && v.of != stubs.Invalid && float64(v.ints.lo) > burst {
+				all = append(all, Warning{a.p.Errorf(side, "declare a greater burst, or take less", "the bucket %q holds %v tokens, and never %s", name, burst, a.text(side))})
+			}
+		}
+		if source := (source{stub: stubs.ArrivingCost}); a.slope(n.A, source) == rising && a.freeOfCost(n) {
+			all = append(all, Warning{a.p.Errorf(n, "take a least number, as in max("+a.text(n.A)+", 1.0)",
+				"%s takes nothing for a task of unknown cost: arriving.cost is 0 then", a.text(n))})
+		}
+		return false
+	})
+	return all
+}
+
+// sides returns the sides of the choices that make a number, or nothing for one without a choice.
+func (a *analysis) sides(n *ir.Node) (all []*ir.Node) {
+	for n = a.named(n); n != nil && (n.Op == ir.OpFloat || n.Op == ir.OpLet); n = a.named(n) {
+		if n.Op == ir.OpLet {
+			n = n.B
+		} else {
+			n = n.A
+		}
+	}
+	if n == nil || n.Op != ir.OpIf || isLowered(n) {
+		return nil
+	}
+	for _, side := range []*ir.Node{n.B, n.C} {
+		if more := a.sides(side); more != nil {
+			all = append(all, more...)
+		} else {
+			all = append(all, side)
+		}
+	}
+	return all
+}
+
+// freeOfCost reports whether an operation takes no tokens for a task of unknown cost.
+func (a *analysis) freeOfCost(n *ir.Node) bool {
+	b := newAnalysis(a.p, 0)
+	for _, r := range b.p.Reads {
+		if r.Stub == stubs.ArrivingCost {
+			b.facts.learn(b.facts.read(r), intValue(r.Type, exactly(0)))
+		}
+	}
+	b.statement(b.p.Root)
+	v := b.values[n.A]
+	return b.reached[n] && v.of == stubs.Float && v.floats.equal(exactlyFloat(0)) == truth{yes: true}
+}

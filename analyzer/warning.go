@@ -3,6 +3,7 @@ package analyzer
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -210,7 +211,7 @@ func (r *review) expression(n, parent *ir.Node) (told bool) {
 	r.quotient(n)
 	part := parent.Type == stubs.Bool && parent.Pos == n.Pos && parent.End == n.End
 	v, reached := r.values[n]
-	if told || part || !reached || n.Type != stubs.Bool || !v.truth.constant() || n.Op == ir.OpConst {
+	if told || part || !reached || n.Type != stubs.Bool || !v.truth.constant() || r.literal(n, parent) {
 		return told
 	}
 	if isLowered(parent) && parent.A == n {
@@ -220,6 +221,14 @@ func (r *review) expression(n, parent *ir.Node) (told bool) {
 	r.alwaysTrue[n.Pos] = v.truth.yes
 	r.warn(n, r.hint(n), "%s is always %v%s", r.condition(n), v.truth.yes, r.because(n))
 	return true
+}
+
+// literal reports whether n is a constant that its author means: true or false, which turn a rule on
+// or off, or the value of a state. Another constant has been folded from a comparison.
+func (r *review) literal(n, parent *ir.Node) bool {
+	text := strings.TrimSpace(strings.Trim(r.p.Text[n.Pos:n.End], "()!"))
+	return n.Op == ir.OpConst && (parent.Op == ir.OpEffect || isLowered(parent) ||
+		slices.Contains([]string{"true", "false"}, strings.TrimPrefix(text, "not ")))
 }
 
 // lowered returns the conditions of the choices that isLowered is about.

@@ -70,6 +70,20 @@ func Misspelt(name string, candidates []string) string {
 	return ""
 }
 
+// CutShort reports whether a name is most likely another one that lacks its last letter: GET /health
+// of GET /healthz. The last word has five letters or more.
+func CutShort(name, whole string) bool {
+	if len(name)+1 != len(whole) || whole[:len(name)] != name {
+		return false
+	}
+	for i := range 5 {
+		if at := len(name) - i; at < 0 || !letter(whole[at]) {
+			return false
+		}
+	}
+	return true
+}
+
 // Plain returns a name without what authors get wrong: in small letters, without a slash or an s at
 // its end. Two names that are plainly the same may both be right.
 func Plain(name string) string {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -139,6 +140,7 @@ func (d *Document) Refused(part Part, err error) error {
 	var pe *ir.Error
 	if !errors.As(err, &pe) {
 		de.Reason = withoutPart(err.Error(), part)
+		de.inMatch(s.node)
 		return d.mark(de)
 	}
 	de.Reason, de.Hint = pe.Reason, pe.Hint
@@ -155,6 +157,25 @@ func (d *Document) Refused(part Part, err error) error {
 		de.Hint = "YAML takes " + snippet.Clip(cut) + " for a comment; begin the text in a line of its own, after expr: |"
 	}
 	return d.mark(de)
+}
+
+// inMatch gives an error about the match of a policy the place of the name there that the error
+// quotes first.
+func (e *Error) inMatch(policy *yaml.Node) {
+	if !strings.HasPrefix(e.Reason, "match: ") || policy.Kind != yaml.MappingNode {
+		return
+	}
+	i := slices.IndexFunc(policy.Content, func(n *yaml.Node) bool { return n.Value == "match" })
+	if i < 0 || i+1 == len(policy.Content) {
+		return
+	}
+	first := len(e.Reason)
+	for nodes := policy.Content[i+1 : i+2]; len(nodes) > 0; nodes = slices.Concat(nodes[1:], nodes[0].Content) {
+		n := nodes[0]
+		if at := strings.Index(e.Reason, strconv.Quote(n.Value)); n.Kind == yaml.ScalarNode && 0 <= at && at < first {
+			first, e.Line, e.Col = at, n.Line, n.Column
+		}
+	}
 }
 
 // isCut reports whether the comment behind an expression is most likely its end: the expression is

@@ -213,3 +213,20 @@ func TestLongLines(t *testing.T) {
 		}
 	}
 }
+
+// A warning about a name in a match has the place of the name.
+func TestPlaceInMatch(t *testing.T) {
+	d, err := Read(strings.NewReader("version: 1\npolicies:\n  - name: p\n    match: {tasks: [b, a], kinds: [safe]}\n    on: enqueue\n    expr: continue()\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reason, want := range map[string]string{
+		`match: nothing else names "a"; did you mean "b"?`: `document:4:24: policy "p": `,
+		`match: nothing is about a name`:                   `document:3:5: policy "p": `,
+		`nothing else names "a"`:                           `document:3:5: policy "p": `,
+	} {
+		if got := fmt.Sprint(d.Refused(Part{"policy", "p"}, errors.New(reason))); !strings.HasPrefix(got, want+reason) {
+			t.Errorf("got %s, want %s", got, want+reason)
+		}
+	}
+}
