@@ -9,7 +9,6 @@ import (
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/notify"
-	"github.com/cocoon-go/cocoon/safepoint"
 )
 
 // activation is one call of a guest's function. It is the context that the guest's host functions
@@ -151,7 +150,7 @@ func (a *activation) look() {
 	if a.account.fuelOver() {
 		inside.Happen(a.Context, FuelEvent, float64(a.account.used.Load()))
 	}
-	if safepoint.Raised() && inside.Asked(a.Context) {
+	if a.asked() {
 		a.keeper().apart(func() { cocoon.SafePoint(a.Context) })
 	} else {
 		cocoon.SafePoint(a.Context)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/safepoint"
 	"github.com/tetratelabs/wazero/api"
 )
@@ -52,7 +53,7 @@ func (a *activation) batch(fn api.Function, body func(context.Context, func([]ui
 			return a.named(errMisplaced)
 		}
 		n++
-		if n%callsUnseen == 0 || safepoint.Raised() || a.in.alert.Load() || a.in.usedUp() {
+		if n%callsUnseen == 0 || a.asked() || a.in.alert.Load() || a.in.usedUp() {
 			if err := a.lookBetween(); err != nil {
 				return a.named(err)
 			}
@@ -64,6 +65,11 @@ func (a *activation) batch(fn api.Function, body func(context.Context, func([]ui
 		return err
 	})
 }
+
+// asked reports whether the runtime asks something of the task. The word of package safepoint is
+// raised while any task is asked, and a look at each call for the others' sake would take longer
+// than the call.
+func (a *activation) asked() bool { return safepoint.Raised() && inside.Asked(a.Context) }
 
 // usedUp reports whether the guest would call the host at its next safe point.
 func (in *Instance) usedUp() bool { return in.left != nil && int64(in.left.Get()) < 0 }
