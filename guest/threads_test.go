@@ -393,3 +393,32 @@ policies:
 	used := th.FuelUsed()
 	soon(t, "the thread goes on", func() bool { return th.FuelUsed() > used })
 }
+
+// TestContextEndsWhileWaitingForTheTurn: such a call was stopped half-way, so its instance closes.
+func TestContextEndsWhileWaitingForTheTurn(t *testing.T) {
+	rt := tasktest.Start(t, cocoon.Config{Slots: 2})
+	blocked, resume := make(chan struct{}), make(chan struct{})
+	c := Config{Threads: true, Loop: rt.Loop(), Slice: time.Hour, Reusable: []string{"spin"}}
+	in := instance(t, compiled(t, c, func(ctx context.Context, _ api.Module, x uint32) uint32 {
+		Block(ctx, func() error { close(blocked); <-resume; return nil })
+		return x
+	}))
+	ctx, cancel := context.WithCancel(background)
+	waits := in.Spawn(ctx, "call", 1)
+	<-blocked
+	spins := in.Spawn(background, "spin")
+	soon(t, "the other thread has the turn", func() bool { return spins.Task() != nil })
+	close(resume)
+	time.Sleep(5 * time.Millisecond) // it waits for the turn now; if not yet, its context ends earlier
+	cancel()
+	spins.Cancel() // a call unwinds with the turn
+	if _, err := waits.Wait(background); !errors.Is(err, context.Canceled) {
+		t.Errorf("the call that waited ended with %v", err)
+	}
+	if _, err := spins.Wait(background); err == nil {
+		t.Error("the other thread ended by itself")
+	}
+	if _, err := in.Call(background, "fib", 1); err == nil || !strings.Contains(err.Error(), "call was stopped half-way") {
+		t.Errorf("Call afterwards: %v", err)
+	}
+}

@@ -117,16 +117,16 @@ func (a *activation) leave() {
 	a.in.turns.leave().wake()
 }
 
-// must ends the call if regain, which waits for the turn, fails.
-func (a *activation) must(regain func() error) {
+// must ends the call a half-way if regain, by which k waits for the turn, fails.
+func (a *activation) must(k *activation, regain func() error) {
 	has := false
 	defer func() {
 		if !has {
-			a.insist()
+			k.insist()
 		}
 	}()
 	if err := regain(); err != nil {
-		panic(err)
+		a.stop(err)
 	}
 	has = true
 }
@@ -166,7 +166,7 @@ func (a *activation) away(fn func()) {
 	}()
 	fn()
 	unwinds, a.absent = false, false
-	a.must(a.enter)
+	a.must(a, a.enter)
 }
 
 // cancelReserved withdraws a if it was queued before it asked.
@@ -186,7 +186,7 @@ func (a *activation) pass(over bool) {
 	next := k.hand(over)
 	switch {
 	case next != k:
-		k.must(k.await)
+		a.must(k, k.await)
 		k.proceed()
 	case a.in.shares():
 		k.apart(func() { cocoon.Yield(a.Context) })
