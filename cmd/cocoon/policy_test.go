@@ -28,7 +28,7 @@ policies:
 	taken := file("taken.yaml", "version: 1\nstates: {requests: {rate: 1.5, burst: 20}}\npolicies: [{name: p, on: enqueue, expr: 'not take(\"requests\", 1) ? throw(\"x\") : continue()'}]\n")
 	fair := file("fair.yaml", "version: 1\norder: fair\ntenants: {label: tenant}\n")
 	const shares = ":2:10: warning: tenants: the shares have no effect, because no policy reads arriving.virtual_time; write order: fair\n"
-	const kinds = `idle.yaml:4:12: warning: policy "p": match: the tasks "a" are declared atomic, and match.kinds has other kinds only`
+	const kinds = `idle.yaml:4:50: warning: policy "p": match: the tasks "a" are declared atomic, and match.kinds has other kinds only`
 	for _, c := range []struct {
 		args []string
 		code int
