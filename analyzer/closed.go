@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/policy"
@@ -32,11 +33,18 @@ func closed(members []Member, d Declared) (all []Remark, states map[string]bool)
 		if p.On != stubs.Enqueue || m.Spec.Mode == policy.Off || p.AsksRunning() || !p.Root.Any(throws) {
 			continue
 		}
-		if at, state := m.closes(writers, d); at != nil {
+		at, state := m.closes(writers, d)
+		switch {
+		case at == nil:
+			continue
+		case m.untilFailure(writers[m.own(state)]):
+			all = append(all, m.remark(at, "compare the other way round",
+				"%s refuses all tasks while the state %s has its first value, and only the event %q changes it", m.text(at), state, writers[m.own(state)][0].Spec.On.Custom))
+		default:
 			all = append(all, m.remark(at, "compare the other way round, or let some tasks in, as in not chance(0.05)",
 				"%s refuses all tasks while the state %s has its first value, and only tasks that are let in change it", m.text(at), state))
-			states[m.own(state)] = true
 		}
+		states[m.own(state)] = true
 	}
 	return all, states
 }
@@ -48,7 +56,7 @@ func (m Member) closes(writers map[string][]Member, d Declared) (at *ir.Node, st
 		switch s, ok := m.declaration(r.Key, d); {
 		case r.Stub == stubs.RuntimeUptime:
 			a.facts.learn(a.facts.read(r), intValue(r.Type, interval{lo: later, hi: 2 * later}))
-		case r.Stub == stubs.State && r.By == nil && ok && !s.IsBucket() && m.waitsFor(writers[m.own(r.Key)]):
+		case r.Stub == stubs.State && r.By == nil && ok && !s.IsBucket() && (m.waitsFor(writers[m.own(r.Key)]) || m.untilFailure(writers[m.own(r.Key)])):
 			a.facts.learn(a.facts.read(r), constant(s.Type, s.First))
 			state = r.Key
 		}
@@ -68,6 +76,14 @@ func (m Member) closes(writers map[string][]Member, d Declared) (at *ir.Node, st
 		return at != nil
 	})
 	return at, state
+}
+
+// untilFailure reports whether a state with these writers changes only on custom events which, by
+// their names, are failures.
+func (m Member) untilFailure(writers []Member) bool {
+	return len(writers) > 0 && !slices.ContainsFunc(writers, func(o Member) bool {
+		return o.Spec.On.Set() != stubs.Custom || !countsTrouble(strings.NewReplacer(" ", "_", "-", "_", ".", "_").Replace(o.Spec.On.Custom))
+	})
 }
 
 // waitsFor reports whether a state with these writers changes only when tasks that the policy lets

@@ -45,7 +45,20 @@ func (c *tally) oneWay(members []Member, d Declared) []Remark {
 
 // arrivals reports whether the count goes up by arriving tasks alone, and refuses them in a policy.
 func (c *tally) arrivals(m Member) bool {
-	return c.up == stubs.Enqueue && c.rises && !c.other && m.Verified.program.On == stubs.Enqueue && m.Verified.program.Root.Any(throws)
+	return c.up == stubs.Enqueue && c.rises && !c.other && m.Verified.program.On == stubs.Enqueue && m.Verified.program.Root.Any(throws) &&
+		slices.ContainsFunc(c.by, func(by counting) bool { return !by.refused() })
+}
+
+// refused reports whether the effect counts tasks that its policy refuses in any case. A key of such
+// a count expires when its tasks are no longer refused, as its author means.
+func (c counting) refused() (yes bool) {
+	c.Verified.program.Root.Any(func(n *ir.Node) bool {
+		if n.Op == ir.OpSeq && n.Type == stubs.Verdict && n.A.Any(func(n *ir.Node) bool { return n == c.effect }) {
+			yes = !n.B.Any(func(n *ir.Node) bool { return n.Op == ir.OpVerdict && !throws(n) })
+		}
+		return yes
+	})
+	return yes
 }
 
 // spending reports whether the count is the time that tasks have taken, and m refuses tasks. A

@@ -2,9 +2,11 @@ package analyzer
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -20,6 +22,8 @@ func Mismatched(members []Member, tasks map[string]document.Class) (all []Remark
 			declared := tasks[name].Kind
 			kinds := possibleKinds(declared)
 			switch {
+			case p.Demotes() && p.On == stubs.Tick && declared == "atomic" && !narrower(tasks, name):
+				all = append(all, m.about("match: the tasks %q are declared atomic, and on tick background() takes no slot from them: they keep it until they block or end", name))
 			case kinds == nil || isPattern(name):
 			case len(match.Kinds) > 0 && !slices.ContainsFunc(match.Kinds, func(k string) bool { return slices.Contains(kinds, k) }):
 				all = append(all, m.about("match: the tasks %q are declared %s, and match.kinds has other kinds only; the policy matches none of these tasks", name, declared))
@@ -31,6 +35,15 @@ func Mismatched(members []Member, tasks map[string]document.Class) (all []Remark
 		}
 	}
 	return append(append(all, misspelt(members, tasks)...), misspeltLoops(members)...)
+}
+
+// narrower reports whether documents declare tasks that a pattern matches, too.
+func narrower(tasks map[string]document.Class, pattern string) bool {
+	p, err := lang.ParsePattern(pattern)
+	return err != nil || slices.ContainsFunc(slices.Collect(maps.Keys(tasks)), func(name string) bool {
+		o, _ := lang.ParsePattern(name)
+		return name != pattern && p.Covers(o)
+	})
 }
 
 // readsSafe reports whether a program asks for waiting safe tasks.

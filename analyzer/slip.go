@@ -21,6 +21,7 @@ func (a *analysis) slips() {
 	a.wholeNames()
 	a.busyAlone()
 	a.timeOfDay()
+	a.mixedClock()
 	a.mixed()
 	weights := weightsIn(a.p.Root)
 	a.p.Root.Any(func(n *ir.Node) bool {

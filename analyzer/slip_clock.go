@@ -23,6 +23,34 @@ func (a *analysis) timeOfDay() {
 	})
 }
 
+// mixedClock warns of clock.minute * 60 + clock.hour, of which the factor belongs to the hour, and of
+// clock.hour * 100 + clock.minute compared with a number that no time of the day has, as 260.
+func (a *analysis) mixedClock() {
+	reads := func(n *ir.Node, id stubs.ID) bool {
+		n = a.named(n)
+		return n != nil && n.Op == ir.OpRead && a.reads[n.Index].Stub == id
+	}
+	times := func(n *ir.Node, id stubs.ID, by uint64) bool {
+		n = a.named(n)
+		is := func(x, y *ir.Node) bool { return reads(x, id) && y.Op == ir.OpConst && y.Imm == by }
+		return n != nil && n.Op == ir.OpMul && (is(n.A, n.B) || is(n.B, n.A))
+	}
+	sum := func(n *ir.Node, first, then stubs.ID, by uint64) bool {
+		n = a.named(n)
+		return n != nil && n.Op == ir.OpAdd && (times(n.A, first, by) && reads(n.B, then) || times(n.B, first, by) && reads(n.A, then))
+	}
+	a.p.Root.Any(func(n *ir.Node) bool {
+		switch {
+		case n.Op == ir.OpAdd && sum(n, stubs.ClockMinute, stubs.ClockHour, 60):
+			a.warn(n, "write clock.hour * 60 + clock.minute", "%s is no time of the day: an hour has 60 minutes", a.text(n))
+		case n.B == nil || n.Type != stubs.Bool:
+		case n.B.Op == ir.OpConst && n.B.Imm%100 >= 60 && sum(n.A, stubs.ClockHour, stubs.ClockMinute, 100):
+			a.warn(n, "write minutes of 0 to 59, as in 230 for half past two", "%s is about no time of the day: %d has %d minutes", a.text(n), n.B.Imm, n.B.Imm%100)
+		}
+		return false
+	})
+}
+
 // joined returns the operands of a chain of "and", or the opposites of those of a chain of "or".
 func (a *analysis) joined(n *ir.Node, op ir.Op) []condition {
 	if n.Op == op {

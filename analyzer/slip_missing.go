@@ -150,8 +150,8 @@ func (a *analysis) firstRead(r ir.Read) (at *ir.Node) {
 	return at
 }
 
-// lowLabel returns a comparison that holds for 0 and not for greater numbers of a label, and the
-// text that reads the label without a default.
+// lowLabel returns a comparison that holds for 0 and not for greater numbers of a label, or for 0 and
+// all greater ones, and the text that reads the label without a default.
 func (a *analysis) lowLabel(c condition) (at *ir.Node, label string) {
 	n := a.named(c.Node)
 	if n == nil || !slices.Contains([]ir.Op{ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe}, n.Op) {
@@ -169,7 +169,8 @@ func (a *analysis) lowLabel(c condition) (at *ir.Node, label string) {
 	}
 	r := a.reads[x.Index]
 	label = a.withoutDefault(r)
-	low := a.slopeOf(condition{n, c.holds}, source{stub: r.Stub}) == falling && ir.Compare(n.Op, n.A.Type, wordOf(n.A, y), wordOf(n.B, y)) == c.holds
+	way := a.slopeOf(condition{n, c.holds}, source{stub: r.Stub})
+	low := (way == falling || way == rising && c.holds && y.Imm == 0) && ir.Compare(n.Op, n.A.Type, wordOf(n.A, y), wordOf(n.B, y)) == c.holds
 	if !low || label == "" {
 		return nil, ""
 	}

@@ -96,11 +96,12 @@ func (a *analysis) count(is func(*ir.Program, *ir.Node) bool) (n int) {
 	return n
 }
 
-// precedence warns of ranks that put tasks with a priority above 0 behind all other tasks.
-func precedence(p *ir.Program) []Warning {
+// precedence warns of ranks that put tasks with a priority above 0 behind all other tasks, unless
+// the rank has a warning.
+func precedence(p *ir.Program, all []Warning) []Warning {
 	high, at := ranksFor(p, interval{lo: 1, hi: 1<<31 - 1})
 	low, _ := ranksFor(p, interval{lo: -1 << 31, hi: 0})
-	if at == nil || high.lo < low.hi || high.hi <= low.lo {
+	if at == nil || slices.ContainsFunc(all, func(w Warning) bool { return w.Pos == at.Pos }) || high.lo < low.hi || high.hi <= low.lo {
 		return nil
 	}
 	a := &analysis{p: p}

@@ -52,6 +52,30 @@ func (a *analysis) countedRates() (all []Warning) {
 	return all
 }
 
+// windows warns of a comparison of the rates of two states in windows of which one is ten times the
+// other or more: their ratio means nothing. Two windows of one state tell of a change.
+func (a *analysis) windows() (all []Warning) {
+	a.p.Root.Any(func(n *ir.Node) bool {
+		switch n.Op {
+		case ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe:
+		default:
+			return false
+		}
+		g, h := grounds{}, grounds{}
+		a.readsIn(n.A, map[int]bool{}, &g)
+		a.readsIn(n.B, map[int]bool{}, &h)
+		if len(g.reads) != 1 || len(h.reads) != 1 {
+			return false
+		}
+		r, s := g.reads[0], h.reads[0]
+		if r.Stub == stubs.StateRate && s.Stub == stubs.StateRate && r.Key != s.Key && max(r.Window, s.Window) >= 10*min(r.Window, s.Window) {
+			all = append(all, Warning{a.p.Errorf(n, "write one window", "%s compares a rate within %v with one within %v", a.text(n), r.Window, s.Window)})
+		}
+		return false
+	})
+	return all
+}
+
 // troubleWords are in the names of states that count what seldom happens.
 var troubleWords = map[string]bool{"timeout": true, "timeouts": true, "panic": true, "panics": true, "crash": true, "crashes": true, "bad": true, "broken": true, "5xx": true}
 
