@@ -17,7 +17,7 @@ var trouble = append(slices.Clone(crowd),
 	stubs.LoopService, stubs.RuntimeSchedLatency, stubs.RuntimeHeap, stubs.TaskElapsed, stubs.TaskWaited, stubs.TaskRunning,
 )
 
-// crowd are the stubs of trouble that tell of it for flags alone.
+// crowd are the stubs of trouble that count for flags only.
 var crowd = []stubs.ID{
 	stubs.QueueLength, stubs.QueueCost, stubs.ClassQueued, stubs.TenantQueued, stubs.LoopBusy, stubs.LoopUtilization, stubs.RuntimeCPU, stubs.RuntimeGoroutines,
 }
@@ -75,8 +75,8 @@ func (r response) say() string {
 }
 
 // refusing returns how the refusals of arriving tasks, and the throws into running ones on ticks,
-// follow a state, and one of them. A condition
-// that compares a time with the state tells nothing: the state may be the usual time.
+// follow a state, and one of them. A condition that compares a time with the state tells nothing:
+// the state may be the usual time.
 func refusing(members []Member, state string) (s slope, at, verb string) {
 	for _, m := range members {
 		p := m.Verified.program

@@ -8,7 +8,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// slips warns of policies that are in order, and most likely mean the opposite or something else.
+// slips warns of valid policies that most likely do not do what their author means.
 func (a *analysis) slips() {
 	a.everyTask()
 	a.atOnce(a.p.Root)

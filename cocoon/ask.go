@@ -2,8 +2,9 @@ package cocoon
 
 import "github.com/cocoon-go/cocoon/notify"
 
-// askToSwitch asks s to be suspended, unless it is asked already, from the time at on: Never when
-// there is no task to run in its place. Called under the loop's lock.
+// askToSwitch asks s to let another task run, unless it is asked already. It returns the time from
+// which s can be suspended: Never if there is no task to run in its place. Called under the loop's
+// lock.
 func (l *Loop) askToSwitch(s *strand, now int64) (at int64, asked bool) {
 	at, ok := l.core.SwitchAt(&s.core, now)
 	if !ok {

@@ -178,7 +178,7 @@ func (v *version) missing(in scope) string {
 	return ""
 }
 
-// describeState says as what a policy knows a state.
+// describeState describes a state for messages.
 func describeState(name string, s policy.State) string {
 	if s.IsBucket() {
 		return fmt.Sprintf("the bucket %q of %v tokens", name, s.Bucket.Burst)

@@ -38,7 +38,7 @@ func (l *Loop) evaluateEach(b *bound, now int64) {
 	})
 }
 
-// happened evaluates the policies of an event. The task is the calling goroutine's.
+// happened evaluates the policies of an event of s. Called by the task's goroutine.
 func (l *Loop) happened(s *strand, e stubs.Event) {
 	l.lockAll()
 	defer l.unlock()

@@ -25,8 +25,8 @@ func (rt *Runtime) LoadPolicyFile(name string) error {
 	return err
 }
 
-// loadPolicyFile loads a file, if wanted says so of its absolute path and its text. If regular, the
-// file must be a regular one.
+// loadPolicyFile loads a file if wanted returns true for its absolute path and the sum of its text.
+// If regular, the file must be a regular one.
 func (rt *Runtime) loadPolicyFile(name string, regular bool, wanted func(path string, text textSum) bool) (text textSum, loaded bool, err error) {
 	rt.loadMu.Lock()
 	defer rt.loadMu.Unlock()
@@ -198,8 +198,8 @@ func (rt *Runtime) documentStats() map[string]DocumentStats {
 }
 
 // inForce reports whether that text of the file is in force, and no other text was refused since. A
-// canary that was rolled back counts as in force, so that a watch does not try it again, also if
-// the file was away meanwhile.
+// canary that was rolled back counts as in force, so that a watch does not try it again, even if
+// the file was missing meanwhile.
 func (rt *Runtime) inForce(path string, text textSum) bool {
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()

@@ -90,7 +90,7 @@ func (s *strand) respond() {
 		if s.blocked {
 			return
 		}
-		if s.stacks.Load().isBusy() { // a function that findMask has called, and that is rewritten
+		if s.stacks.Load().isBusy() { // a poll in rewritten code that findMask called
 			return
 		}
 		o := s.findMask()
@@ -109,7 +109,7 @@ func (s *strand) asked() bool { return s.requests.Load() != 0 || s.lent.Load() &
 
 // answerOnce takes the requests and carries them out. It reports whether to look again: the task
 // may have got new requests while it waited, or has some that this call did not look for. While the
-// task cleans up, a throw stays for later, with the word up.
+// task cleans up, a throw stays for later, and the word stays raised.
 func (s *strand) answerOnce(o maskState) (again bool) {
 	l := s.loop
 	l.lock()

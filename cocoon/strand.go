@@ -41,16 +41,18 @@ type strand struct {
 	polled     bool          // its last response was at a poll that does not count, see checkStall
 	counted    bool          // its task has ended, and Stats counts it until its parent has forgotten it; see release
 	bubbled    bool          // its goroutine is in a bubble of testing/synctest; written before the task has a slot
-	inherits   bool          // it runs in outer's slot; the next three also belong to its goroutine
-	inserted   bool          // its last safe point was a poll of cocoon build
-	blocked    bool          // inside Block, or waiting for inner to end
-	returned   bool
-	unshown    bool  // it has waited, and must tell the witness; owned by the task's goroutine
-	sampled    int64 // until when its running time was checked, see ran.go
+	inherits   bool          // it runs in outer's slot
 
+	// The task's goroutine alone writes these four, without the lock.
+	inserted bool // its last safe point was a poll of cocoon build
+	blocked  bool // inside Block, or waiting for inner to end
+	returned bool // its function has returned, and was not unwound
+	unshown  bool // it has waited, and must tell the witness
+
+	sampled    int64        // until when its running time was checked, see ran.go
 	checks     *checks      // nil before the timer first checked a task of this strand
 	absentAt   int32        // its index in the list of loop.absent that holds it
-	met        atomic.Int32 // for how many more times raisedFor the word stays raised, see polls
+	met        atomic.Int32 // for how many more periods of raisedFor the word stays raised, see polls
 	sameG      *strand      // the next strand of this goroutine in loop.absent.byG
 	postedAt   int64        // when the oldest pending request was posted
 	raisedAt   int64        // when the word was raised; later, for a throw in flight

@@ -135,7 +135,7 @@ func (l *Loop) tickOfLoop(b *bound, busy, now int64) (next int64) {
 	return b.due
 }
 
-// evaluateTick evaluates a time policy that should have been evaluated that long ago.
+// evaluateTick evaluates a time policy, late ns after it was due.
 func (l *Loop) evaluateTick(b *bound, late, now int64) {
 	b.late = late
 	l.evaluate(b, now)
@@ -154,7 +154,7 @@ func (b *bound) lastTick(now int64) (at int64, due bool) {
 	return now - (now-b.due)%interval, true
 }
 
-// isTime reports whether the policy, which may act since the time since, must be evaluated: either
+// isTime reports whether the policy, which may act from the time since on, must be evaluated: either
 // a tick has come after since and after the last look, or since is after the last look and the
 // policy has no effects.
 func (b *bound) isTime(since, last int64) bool {

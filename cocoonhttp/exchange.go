@@ -28,7 +28,7 @@ type exchange struct {
 	survived *cocoon.PreemptedError
 	// a throw that only a section which cocoon build inserted has noticed; see inside.CutShort
 	cutShort error
-	over     bool // the handler's goroutines are apart
+	over     bool // the handler's goroutines can no longer use the response
 	refused  bool // the response is not the handler's
 
 	// The fields below are kept from one request to the next.

@@ -57,7 +57,7 @@ type heldResponse struct {
 	late    bool       // the handler decided after it had recovered the throw
 	early   bool       // the handler decided before any throw
 	lost    bool       // the client did not get everything that the handler wrote
-	lostTo  error      // the throw because of which, if the handler may not know of its section
+	lostTo  error      // the throw that caused it, if the handler may not know of its section
 	header  copied     // the header at the time of the decision
 	length  int64      // of the body, as the header declares it; -1: not declared
 	written int64      // by the handler

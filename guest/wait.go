@@ -143,7 +143,8 @@ func (w *waiter) wait(ctx context.Context, a *activation, timeout time.Duration)
 	return woken
 }
 
-// block waits without a slot, and reports whether the wait is over: otherwise something else is.
+// block waits without a slot, and reports whether the wait is over. If it is not, something else
+// has happened.
 func (w *waiter) block(ctx context.Context, a *activation, timeout time.Duration) (over bool) {
 	var end <-chan time.Time
 	if timeout >= 0 {

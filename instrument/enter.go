@@ -41,8 +41,8 @@ func (c *code) entry() []token.Pos {
 	return []token.Pos{c.body.List[0].Pos()}
 }
 
-// isBehindAcquisition reports whether a throw before the statement would lose a resource, which a
-// following defer statement releases.
+// isBehindAcquisition reports whether a throw before the statement would lose a resource that a later
+// defer statement releases.
 func (c *code) isBehindAcquisition(s ast.Stmt) bool { return c.isLoose(s.Pos()) }
 
 // jumps reports whether the function has a goto, which could jump past a poll.

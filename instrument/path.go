@@ -5,7 +5,7 @@ import (
 	"go/token"
 )
 
-// path is a path through a function without a poll in the function.
+// path is a stretch of a function without a poll.
 type path struct {
 	from, to token.Pos
 	units    int // upper bound of its cost; negative: unreachable

@@ -68,7 +68,7 @@ func (r *rewriter) stripFor(c *code, stmt *ast.ForStmt, every int64) int64 {
 		return 0
 	}
 	if isCombined(stmt.Cond) {
-		return 0 // mostly it ends after few iterations, and polls of these are cheaper than a piece
+		return 0 // it usually ends after few iterations, and their polls are cheaper than a piece
 	}
 	if count.step > 8 || count.step < -8 {
 		return 0 // the end of a piece might be out of a small type's range

@@ -105,7 +105,7 @@ func (t *Timer) WakeAt(at int64) {
 }
 
 // Relax sets whether the timer may be as late as Go's own timers are: when every P is busy, until
-// one becomes free, which is up to 10 ms and more. Its goroutine then waits as others do and keeps
+// one becomes free, often 10 ms or more. Its goroutine then waits as others do and keeps
 // no P busy. A thread that sleeps in a system call keeps a P until the Go runtime takes it back,
 // which on the only P stops the process for up to 10 ms. A new timer is not relaxed.
 //

@@ -32,7 +32,7 @@ const (
 	// the amount by the clock.
 	//
 	// There is no mechanism that looks at a word which the host sets: the Go runtime cannot stop
-	// the code of a guest, so that such a guest would hold up a garbage collection, and with it
+	// the code of a guest, so such a guest would hold up a garbage collection, and with it
 	// every goroutine that might set the word.
 	Epoch Mechanism = iota
 	// Fuel counts instructions by the table of Cost, and calls the host when none is left. The same

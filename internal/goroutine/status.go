@@ -36,7 +36,7 @@ var statusAt atomic.Uintptr
 // StatusOf returns the status of the living goroutine with the given ID. The value may be outdated
 // on return, so it is only a hint. A goroutine is Unknown while the garbage collector scans its
 // stack or has stopped it. Until Learn has succeeded, every goroutine is Unknown. If Learn has not
-// found where goroutines go on, none is Ready, and Runnable includes them.
+// found where goroutines continue, none is Ready, and Runnable includes them.
 //
 // StatusOf is one load, which the race detector does not see: the runtime changes the word by
 // atomic operations. It costs about 2 ns, and a cache miss (BenchmarkStatusOf).

@@ -47,7 +47,7 @@ type Account struct {
 // Task is the core's part of a task. Between Arrive and Exit only the core writes to it.
 type Task struct {
 	Kind  Kind
-	Loose bool // nobody asks that it start over no suspended task: see Config.Patience
+	Loose bool // it may start over a suspended task when it has waited long: see Config.Patience
 	Owner any  // the shell's own record of the task; Reset keeps it
 
 	// Set after Reset and before the task arrives, if at all.

@@ -140,7 +140,7 @@ var hints = []struct{ message, hint string }{
 	{"unexpected end of stream", "close the quotes or brackets that this line opens"},
 }
 
-// yamlError converts an error of the YAML parser to a Error.
+// yamlError converts an error of the YAML parser to an Error.
 func yamlError(err error) error {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	for _, h := range hints {

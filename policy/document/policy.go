@@ -67,8 +67,8 @@ func (d *documentReader) readLimits(n *yaml.Node) error {
 	return nil
 }
 
-// lowerLimit returns a limit that ends all tasks and sections of the limit i before that does; -1
-// if there is none. A dry run of another limit is none.
+// lowerLimit returns a limit that ends all tasks and sections of the limit i before i does; -1 if
+// there is none. A limit that is only observed ends none.
 func lowerLimit(limits []policy.TimeLimit, i int) int {
 	l := limits[i]
 	own, _ := lang.ParsePattern(l.Func)
