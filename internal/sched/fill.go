@@ -10,9 +10,9 @@ package sched
 //   - A suspended unsafe task comes back only when it is alone in its slot, and a waiting unsafe
 //     task needs a clean slot. If new tasks started and were switched out endlessly, neither would
 //     get one. So when the oldest suspended task has waited for MaxBypass, only tasks that cannot
-//     be switched out start over it (see nextOver). When a waiting unsafe task has waited that long, the oldest
-//     suspended task, too, comes back only when it is alone (see resumable), so that the slot is clean when
-//     it ends.
+//     be switched out start over it (see nextOver). When a waiting unsafe task has waited that
+//     long, the oldest suspended task, too, comes back only when it is alone (see resumable), so
+//     that the slot is clean when it ends.
 
 // fill gives the slot i, if it is free, to the task that should run next, if any.
 func (c *Core) fill(i int, now int64) {
@@ -79,8 +79,8 @@ func (c *Core) nextClean(now int64) *Task {
 }
 
 // maxHalfway is the greatest number of suspended tasks in a slot. In a slot that has so many, no task
-// that may be switched out starts. More tasks would only wait suspended instead of in the queue, each with its
-// stack, and each would end later.
+// that may be switched out starts. More tasks would only wait suspended instead of in the queue, each
+// with its stack, and each would end later.
 const maxHalfway = 4
 
 // nextOver returns the task for slot s, in which head is the first suspended task: a waiting safe
