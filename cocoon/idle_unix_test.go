@@ -71,8 +71,7 @@ var idleCases = map[string]func(t *testing.T, rt *Runtime, until <-chan struct{}
 }
 
 // TestIdle: a runtime that has nothing to do makes the kernel switch threads at most ten times a
-// second, whatever its policies. Each case has a process of its own. The short form has shorter
-// spans but allows each as many switches, because the test's own end of a span takes up to 15.
+// second, whatever its policies. Each case has a process of its own.
 func TestIdle(t *testing.T) {
 	const which = "COCOON_TEST_IDLE"
 	if name := os.Getenv(which); name != "" {
@@ -106,7 +105,7 @@ func testIdle(t *testing.T, begin func(t *testing.T, rt *Runtime, until <-chan s
 	idlePolicies(t, rt)
 	until := make(chan struct{})
 	ended := begin(t, rt, until)
-	spans := longtest.Count(5, 20)
+	spans := longtest.Count(5, 10)
 	span := 10 * time.Second / time.Duration(spans)
 	quiet := false
 	for i := 0; i < spans && !quiet; i++ { // one span may contain a garbage collection, or the end of earlier work
@@ -114,7 +113,7 @@ func testIdle(t *testing.T, begin func(t *testing.T, rt *Runtime, until <-chan s
 		time.Sleep(span)
 		n, used := threadSwitches(t)-before, time.Duration(kernel.ProcessCPU()-cpu)
 		t.Logf("%d switches and %v of processor time in %v", n, used, span)
-		quiet = n <= 20 && used < span/100
+		quiet = n <= 10*int64(span/time.Second) && used < span/100
 	}
 	if !quiet {
 		t.Errorf("in none of %d times was it quiet", spans)
