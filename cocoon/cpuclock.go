@@ -3,39 +3,38 @@ package cocoon
 import (
 	"runtime"
 	"runtime/metrics"
-	"time"
 
 	"github.com/cocoon-go/cocoon/internal/kernel"
 )
 
-// cpuSample is a reading of the process's processor time, together with the previous reading. The
-// zero cpuSample says: too early for a new reading.
+// cpuSample is a reading of the process's processor time, together with earlier readings. The zero
+// cpuSample says: too early for a new reading, or the system does not tell the time exactly.
 type cpuSample struct {
-	used     int64 // ns of processor time used so far
-	was      int64 // at the previous reading
-	from     int64 // time of the previous reading; 0: there was none
-	procs    int64 // GOMAXPROCS
+	used     int64    // ns of processor time used so far
+	past     *pastCPU // the readings until now; nil if there was no reading
+	procs    int64    // GOMAXPROCS
 	expected bool
 	sharers  float64  // how many tasks or goroutines wanted the time; 0 if unknown
 	readings *sharers // of the goroutines; nil if they were not counted
 	crowded  bool     // a goroutine waits for a P
 }
 
-// oldCPU is the age at which a reading of the processor time is read again: half of sampleRunning.
-const oldCPU = int64(5 * time.Millisecond)
-
 // sample reads the clock if the last reading is old enough, or if there was a crowd then: a look
 // without a reading would charge a task for all the time since the last. It also reads the clock if
 // a first sample was put off until now. A reading is a system call of about 2 µs (BenchmarkCosts).
 // If shared is set, it also counts the goroutines that share the cores.
 func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
+	if !kernel.ExactCPU {
+		return s
+	}
 	procs := int64(runtime.GOMAXPROCS(0))
 	due := c.sharers.wanted != 0 && now >= c.sharers.wanted
 	if c.at != 0 && now-c.at < oldCPU && !(shared && c.sharers.newest.n > procs) && !due {
 		return s
 	}
-	s = cpuSample{used: kernel.ProcessCPU(), was: c.used, from: c.at, procs: procs, expected: true}
-	c.at, c.used = now, s.used
+	s = cpuSample{used: kernel.ProcessCPU(), past: &c.past, procs: procs, expected: true}
+	c.at = now
+	c.past.add(now, s.used)
 	if shared {
 		n := c.wanting()
 		c.sharers.add(now, n)
@@ -64,13 +63,22 @@ func (c *cpuClock) crowded() bool {
 }
 
 // usedSince returns how much processor time the process has used since a time before the first
-// sample of a task. The time since the previous reading speaks for all of it. If that reading is
-// older than the task, the process has used part of the processor time before the task began: at
-// least what its Ps cannot have used since.
-func (c cpuSample) usedSince(from, now int64) int64 {
-	known := max(1, now-max(c.from, from))
-	used := min(c.used-c.was, known*c.procs)
-	return int64(float64(used) * float64(now-from) / float64(known))
+// sample of a task, at most: what it has used since a reading before that time, or since a later
+// reading and with all Ps until then. read is false if there is no earlier reading: then the process
+// has used no more than since its start.
+func (c cpuSample) usedSince(from, now int64) (most int64, read bool) {
+	most = min((now-from)*c.procs, c.used)
+	if c.past == nil {
+		return most, false
+	}
+	c.past.mu.Lock()
+	defer c.past.mu.Unlock()
+	for _, r := range c.past.readings {
+		if r.at != 0 && r.at < now {
+			most, read = min(most, c.used-r.used+max(0, r.at-from)*c.procs), true
+		}
+	}
+	return most, read
 }
 
 // share returns how much a task can have had of the processor time that the process has used while

@@ -189,7 +189,7 @@ func (i *imitation) happen() {
 	case n < 6:
 		i.block(s)
 	case n < 7 && l.core.MaySwitch(&s.core, i.now):
-		l.unseat(s, i.now)
+		i.unseat(s)
 		l.core.Suspend(&s.core, i.now)
 		i.deliver()
 	case n < 9:
@@ -217,9 +217,16 @@ func (i *imitation) arrive(name, label string) *strand {
 }
 
 func (i *imitation) block(s *strand) {
-	i.l.unseat(s, i.now)
+	i.unseat(s)
 	i.l.core.Block(&s.core, i.now)
 	i.deliver()
+}
+
+// unseat takes a slot back. The task was sampled just before: the process uses none of the time that
+// the imitation lets pass.
+func (i *imitation) unseat(s *strand) {
+	s.sampled = i.now
+	i.l.unseat(s, i.now)
 }
 
 func (i *imitation) unblock(s *strand) {
@@ -249,7 +256,7 @@ func (i *imitation) end(s *strand) {
 		if s.core.State().String() == "suspended" || s.core.State().String() == "ready" {
 			i.t.Skip()
 		}
-		l.unseat(s, i.now)
+		i.unseat(s)
 		l.core.Exit(&s.core, i.now)
 	}
 	delete(i.tasks, s)

@@ -61,15 +61,14 @@ func (s *strand) stays(waits bool) (stays bool) {
 }
 
 // served returns for how much of the time since its last sample the task can have had a processor,
-// judged by the processor time of the process.
+// judged by the processor time of the process. It is negative if the task cannot have had one for
+// all of the time that it was thought to run before, at samples without a reading.
 func (s *strand) served(now int64, cpu cpuSample) int64 {
 	span, k := now-s.sampled, s.checked()
-	switch {
-	case k.cpuAt != 0:
+	if k.cpuAt != 0 {
 		ran := s.core.Ran(now) - k.ranAt
-		return max(0, span-ran+cpu.share(ran, cpu.used-k.cpuAt))
-	case cpu.from != 0:
-		return cpu.share(span, cpu.usedSince(s.sampled, now))
+		return span - ran + cpu.share(ran, cpu.used-k.cpuAt)
 	}
-	return span
+	used, _ := cpu.usedSince(s.sampled, now)
+	return cpu.share(span, used)
 }

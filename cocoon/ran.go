@@ -2,8 +2,10 @@ package cocoon
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/kernel"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -19,7 +21,7 @@ import (
 //     last sample (stays), and otherwise up to 20 ms;
 //   - the part that exceeds the processor time that the whole process has used meanwhile, because
 //     no task can have run longer than that. This is exact if one task keeps the process busy, and
-//     otherwise a bound;
+//     otherwise a bound. Windows does not tell that time exactly (kernel.ExactCPU);
 //   - the part that exceeds an equal share of that processor time, if the process got less of it
 //     than the goroutines that want a P could use: if there are more of them than Ps, or more Ps than
 //     cores, which a hot runtime makes possible, if other processes want the cores, or if the timer
@@ -111,7 +113,7 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	if k.cpuAt == 0 && from > sampleRunning { // the first sample of a task with a long lead
 		if span < from {
 			return s.sampled + from
-		} else if !cpu.expected {
+		} else if !cpu.expected && kernel.ExactCPU {
 			return now + sampleRunning
 		}
 	}
@@ -125,7 +127,11 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 				return s.putOff(now, nextLook(every), cpu)
 			}
 		}
-		off = max(off, span-s.served(now, cpu)*(span-off)/max(1, span))
+		served := s.served(now, cpu)
+		if served > 0 {
+			served = served * (span - off) / max(1, span)
+		}
+		off = max(off, span-served)
 	}
 	if k.waitsSince != 0 {
 		// It waited at the last sample: assume it ran for half of the time since then at most, and
@@ -159,6 +165,16 @@ func (s *strand) sampledTo(now, again int64, cpu cpuSample) (next int64) {
 	return now + again*3/4 + rand.Int64N(again/2)
 }
 
+// sampleLate samples a task that gives up its slot, if the timer has not come for long: a throttled
+// process often stood still until now, and the task's goroutine runs before the timer. Called under
+// the loop's lock.
+func (s *strand) sampleLate(now int64) {
+	if kernel.ExactCPU && now-s.sampled >= tooLate {
+		cpu := cpuSample{used: kernel.ProcessCPU(), past: &s.loop.rt.cpu.past, procs: int64(runtime.GOMAXPROCS(0))}
+		s.starve(now-s.sampled-s.served(now, cpu), now)
+	}
+}
+
 // inStretch subtracts the time until now that a task had no processor in its stretch (exact.go), and
 // reports whether it is in one. Called by the timer, under the loop's lock.
 func (s *strand) inStretch(now int64) bool {
@@ -175,13 +191,12 @@ func (s *strand) inStretch(now int64) bool {
 
 // mayPutOff reports whether the sample is the task's first, and may be put off.
 func (s *strand) mayPutOff(now, lead int64, cpu cpuSample) bool {
-	k, used := s.checked(), int64(0)
-	switch {
-	case k.putOffs == putOffs || cpu.from == 0 || now-s.core.Since() >= lead/4*3:
+	k := s.checked()
+	used, read := cpu.usedSince(s.sampled, now)
+	if k.putOffs == putOffs || !read || now-s.core.Since() >= lead/4*3 {
 		return false
-	case k.putOffs == 0:
-		used = cpu.usedSince(s.sampled, now)
-	default:
+	}
+	if k.putOffs > 0 {
 		used = cpu.used - k.cpuAt
 	}
 	return float64(used) >= 0.9*float64(now-s.sampled)
@@ -192,7 +207,8 @@ func (s *strand) mayPutOff(now, lead int64, cpu cpuSample) bool {
 func (s *strand) putOff(now, by int64, cpu cpuSample) (next int64) {
 	k := s.checked()
 	if span := now - s.sampled; k.putOffs == 0 {
-		k.cpuAt, k.ranAt = max(1, cpu.used-cpu.usedSince(s.sampled, now)), s.core.Ran(now)-span
+		used, _ := cpu.usedSince(s.sampled, now)
+		k.cpuAt, k.ranAt = max(1, cpu.used-used), s.core.Ran(now)-span
 	}
 	k.putOffs++
 	k.until = now + by

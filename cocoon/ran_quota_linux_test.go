@@ -13,6 +13,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/cocoon-go/cocoon/internal/kernel"
+	"github.com/cocoon-go/cocoon/notify"
 )
 
 // A process with a fifth of a processor stands still most of the time. Each of five tasks needs 60
@@ -117,4 +123,27 @@ func threadCPU() time.Duration {
 		panic(err)
 	}
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// A task gives up its slot after its process has stood still, before the timer has looked at it. A
+// time in which the process used no processor does not count as running.
+func TestStandstillBeforeTheSlotIsGivenUp(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	h := rt.Go(background, "stands still", func(ctx context.Context) error {
+		s, l := strandOf(ctx), rt.Loop()
+		l.lockAll()
+		s.sampled = notify.Now()
+		s.checked().cpuAt, s.checked().ranAt = kernel.ProcessCPU(), s.core.Ran(s.sampled)
+		l.unlock()
+		for begin := s.sampled; notify.Now()-begin < int64(200*time.Millisecond); {
+			pause := unix.NsecToTimespec(int64(10 * time.Millisecond))                 // until a signal comes
+			unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&pause)), 0, 0) // Go sees it running
+		}
+		Yield(ctx)
+		return nil
+	})
+	must(t, h.Wait(background))
+	if a := h.Account(); a.Running > 150*time.Millisecond || a.Starved < 100*time.Millisecond {
+		t.Errorf("%+v", a)
+	}
 }

@@ -233,15 +233,82 @@ func TestFirstShare(t *testing.T) {
 		cpu  cpuSample
 		want int64
 	}{
-		"a crowd, read before it began":  {cpuSample{from: 400 * ms, used: 1200 * ms, sharers: 32, procs: 2}, 1 * ms},
-		"a crowd, read since":            {cpuSample{from: 1008 * ms, used: 16 * ms, sharers: 32, procs: 2}, 1 * ms},
-		"alone, read before it began":    {cpuSample{from: 400 * ms, used: 1200 * ms, sharers: 1, procs: 2}, 16 * ms},
-		"alone, the core went elsewhere": {cpuSample{from: 1000 * ms, used: 4 * ms, sharers: 1, procs: 2}, 4 * ms},
+		"a crowd, read before it began":  {cpuSample{past: readAt(400*ms, 0), used: 1200 * ms, sharers: 32, procs: 2}, 1 * ms},
+		"a crowd, read since":            {cpuSample{past: readAt(1008*ms, 1000*ms), used: 1016 * ms, sharers: 32, procs: 2}, 1 * ms},
+		"alone, read before it began":    {cpuSample{past: readAt(400*ms, 0), used: 1200 * ms, sharers: 1, procs: 2}, 16 * ms},
+		"alone, the core went elsewhere": {cpuSample{past: readAt(1000*ms, 0), used: 4 * ms, sharers: 1, procs: 2}, 4 * ms},
+		"a crowd, never read":            {cpuSample{used: 8 * ms, sharers: 4, procs: 2}, 2 * ms},
 	} {
 		s := &strand{sampled: 1000 * ms}
 		if got := s.served(1016*ms, c.cpu); got != c.want {
 			t.Errorf("%s: %v; want %v", name, time.Duration(got), time.Duration(c.want))
 		}
+	}
+}
+
+// Looks at which the processor time is not read count as running. The next reading takes off what the
+// process cannot have had since the previous one, also before the latest look.
+func TestReadingSettlesEarlierLooks(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	rt := start(t, Config{Slots: 1})
+	goroutine.Learn()
+	stop := make(chan struct{})
+	h := rt.Go(background, "runs", func(ctx context.Context) error { spin(ctx, stop); return nil })
+	l := rt.Loop()
+	eventually(t, "the task to run", func() bool { l.lockAll(); defer l.unlock(); return l.busy == 1 })
+	l.lockAll()
+	l.running(func(s *strand) bool {
+		begin := max(s.core.Since(), notify.Now()-s.core.Ran(notify.Now()))
+		s.sampled = begin
+		s.checked().cpuAt, s.checked().ranAt = ms, s.core.Ran(begin)
+		for now := begin + 10*ms; now <= begin+30*ms; now += 10 * ms {
+			s.checked().waited = false // the looks follow at once: it may have had no P since the last
+			s.sampleRan(500*ms, now, 0, cpuSample{})
+		}
+		s.checked().waited = false
+		s.sampleRan(500*ms, begin+100*ms, 0, cpuSample{used: 21 * ms, procs: 2, expected: true})
+		if ran := s.core.Ran(begin + 100*ms); ran > 21*ms && s.status() == goroutine.Running {
+			t.Errorf("ran %v; the process used 20ms", time.Duration(ran))
+		}
+		return true
+	})
+	l.unlock()
+	close(stop)
+	must(t, h.Wait(background))
+}
+
+// readAt returns the readings of a clock that was read once.
+func readAt(at, used int64) *pastCPU {
+	p := new(pastCPU)
+	p.add(at, used)
+	return p
+}
+
+// A process with a fifth of a processor runs on two for 10 ms, and stands still for 90. Meanwhile
+// its timer reads the processor time whenever it can. A task that began in an earlier period used at
+// most what the process has, although both processors were busy at the last readings.
+func TestThrottledBeforeTheFirstSample(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	var past pastCPU
+	begin, used := 1000*ms, int64(0)
+	for now := begin; now < begin+400*ms; now += ms / 2 {
+		at := (now - begin) % (100 * ms)
+		if at > 10*ms {
+			continue
+		}
+		past.add(now, used)
+		for _, from := range []int64{30 * ms, 105 * ms, 170 * ms, 250 * ms} {
+			if now <= begin+from {
+				continue
+			}
+			most := used - 20*ms*(from/(100*ms)) - min(2*(from%(100*ms)), 20*ms) + 10*ms
+			got, read := cpuSample{used: used, past: &past, procs: 2}.usedSince(begin+from, now)
+			if !read || got > most {
+				t.Fatalf("%v after the begin, since %v: %v (%v), want %v at most", time.Duration(now-begin),
+					time.Duration(from), time.Duration(got), read, time.Duration(most))
+			}
+		}
+		used += ms // on both
 	}
 }
 
@@ -279,7 +346,7 @@ func TestFirstSampleIsPutOff(t *testing.T) {
 			for i, n := range c.wanting {
 				now := begin + 16*ms + int64(i)*2*ms
 				clock.sharers.add(now, n)
-				cpu := cpuSample{used: ms + int64(c.used*float64(now-begin)), was: ms, from: begin, procs: 1, expected: true, readings: &clock.sharers}
+				cpu := cpuSample{used: ms + int64(c.used*float64(now-begin)), past: readAt(begin, ms), procs: 1, expected: true, readings: &clock.sharers}
 				ran := s.core.Ran(now)
 				s.checked().waited = false // the looks follow at once: it may have had no P since the last
 				next := s.sampleRan(128*ms, now, 0, cpu)

@@ -139,13 +139,6 @@ type safeFunc struct {
 	failing  logLimit
 }
 
-// cpuClock reads the process's processor time. Only the timer's thread uses it.
-type cpuClock struct {
-	at, used int64
-	sharers  sharers
-	counts   [2]metrics.Sample
-}
-
 // sample holds the values that policies see as runtime.*. A policy that reads one renews it. So the
 // values are up to date even if no time policy keeps the timer running, and cost nothing if no
 // policy reads them.

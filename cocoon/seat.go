@@ -19,6 +19,7 @@ func (l *Loop) seat(s *strand, now int64) {
 // is told, so that the record of the slot's next holder replaces this one.
 func (l *Loop) unseat(s *strand, now int64) {
 	s.settlePast(now)
+	s.sampleLate(now)
 	s.endGap(now)
 	s.lower()
 	if i := s.core.Slot(); i >= 0 && s.core.State() == sched.Running {

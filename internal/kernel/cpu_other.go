@@ -1,8 +1,11 @@
-//go:build !unix
+//go:build !unix && !windows
 
 package kernel
 
 import "runtime/metrics"
+
+// ExactCPU reports whether ProcessCPU is exact to a millisecond.
+const ExactCPU = false
 
 // ProcessCPU returns the processor time that the process has used, in ns, as the Go runtime
 // estimates it. The value changes only at garbage collections.
