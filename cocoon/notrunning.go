@@ -66,9 +66,15 @@ func (s *strand) stays(waits bool) (stays bool) {
 func (s *strand) served(now int64, cpu cpuSample) int64 {
 	span, k := now-s.sampled, s.checked()
 	if k.cpuAt != 0 {
-		ran := s.core.Ran(now) - k.ranAt
-		return span - ran + cpu.share(ran, cpu.used-k.cpuAt)
+		ran, used := s.core.Ran(now)-k.ranAt, cpu.used-k.cpuAt
+		if used < ran-span {
+			return span - ran + used
+		}
+		return max(0, span-ran+cpu.share(ran, used))
 	}
-	used, _ := cpu.usedSince(s.sampled, now)
+	used, read := cpu.usedSince(s.sampled, now)
+	if !read {
+		return min(span, used)
+	}
 	return cpu.share(span, used)
 }

@@ -237,7 +237,7 @@ func TestFirstShare(t *testing.T) {
 		"a crowd, read since":            {cpuSample{past: readAt(1008*ms, 1000*ms), used: 1016 * ms, sharers: 32, procs: 2}, 1 * ms},
 		"alone, read before it began":    {cpuSample{past: readAt(400*ms, 0), used: 1200 * ms, sharers: 1, procs: 2}, 16 * ms},
 		"alone, the core went elsewhere": {cpuSample{past: readAt(1000*ms, 0), used: 4 * ms, sharers: 1, procs: 2}, 4 * ms},
-		"a crowd, never read":            {cpuSample{used: 8 * ms, sharers: 4, procs: 2}, 2 * ms},
+		"a crowd, never read":            {cpuSample{used: 8 * ms, sharers: 4, procs: 2}, 8 * ms},
 	} {
 		s := &strand{sampled: 1000 * ms}
 		if got := s.served(1016*ms, c.cpu); got != c.want {
