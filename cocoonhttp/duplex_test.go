@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -84,25 +85,45 @@ func TestDuplexUnread(t *testing.T) {
 	}
 }
 
-// TestDuplexAnswerFirst checks that, in full duplex mode, a client that sends the rest of its body
-// only after the response gets the response.
-func TestDuplexAnswerFirst(t *testing.T) {
+// TestDuplexResponseFirst checks that, in full duplex mode, a client that sends the rest of its body
+// only after the response gets the whole response, and then the end of the connection.
+func TestDuplexResponseFirst(t *testing.T) {
 	rt := tasktest.Start(t, cocoon.Config{})
-	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
-		http.NewResponseController(w).EnableFullDuplex()
-		throwInto(r.Context())
-	})
-	c, r := dial(t, s)
-	for range 3 {
-		send(t, c, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n")
-		resp, err := http.ReadResponse(r, nil)
-		tasktest.Must(t, err)
-		if resp.StatusCode != 503 {
-			t.Fatalf("status %d", resp.StatusCode)
-		}
-		send(t, c, "hello")
-		if _, err := io.ReadAll(resp.Body); err != nil {
-			t.Fatal(err)
+	for name, c := range map[string]struct {
+		handler http.HandlerFunc
+		want    string
+	}{
+		"thrown into": {func(w http.ResponseWriter, r *http.Request) { throwInto(r.Context()) }, "503"},
+		"short":       {func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusConflict) }, "409no\n"},
+		"long":        {func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, longText) }, "200" + longText},
+		"flushed": {func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, "a")
+			http.NewResponseController(w).Flush()
+			io.WriteString(w, "b")
+		}, "200ab"},
+		"a part read": {func(w http.ResponseWriter, r *http.Request) {
+			r.Body.Read(make([]byte, 1))
+			io.WriteString(w, longText)
+		}, "200" + longText},
+	} {
+		s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
+			http.NewResponseController(w).EnableFullDuplex()
+			c.handler(w, r)
+		})
+		for _, body := range []string{"Content-Length: 5\r\n\r\nhe", "Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n"} {
+			conn, r := dial(t, s)
+			conn.SetDeadline(time.Now().Add(5 * time.Second))
+			send(t, conn, "POST / HTTP/1.1\r\nHost: a\r\n"+body)
+			resp, err := http.ReadResponse(r, nil)
+			tasktest.Must(t, err)
+			got, err := io.ReadAll(resp.Body)
+			if got := fmt.Sprint(resp.StatusCode, string(got)); err != nil || !strings.HasPrefix(got, c.want) {
+				t.Errorf("%s: %.20q, %v; want %.20q", name, got, err, c.want)
+			}
+			conn.(*net.TCPConn).CloseWrite()
+			if _, err := r.ReadByte(); err != io.EOF {
+				t.Errorf("%s: the connection ends with %v", name, err)
+			}
 		}
 	}
 }
@@ -154,3 +175,5 @@ func leavesAReader(w http.ResponseWriter, r *http.Request, begins bool) {
 	time.Sleep(5 * time.Millisecond) // until the goroutine waits
 	throwInto(r.Context())
 }
+
+var longText = strings.Repeat("long ", 2000)

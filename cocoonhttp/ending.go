@@ -78,15 +78,37 @@ func (r *heldResponse) leaveBody() {
 	}
 }
 
-// settleBody closes a body that the server has left to the handler, when the response is complete.
-// The response goes out first, because the client may wait for it before it sends the rest of the
-// body.
+// settleBody reads the rest of a body that the server has left to the handler, if the rest has
+// arrived. If not, the connection ends after the response: the client may wait for the end of the
+// response before it sends the rest, and the server must not read it later (see closeBody).
 func (e *exchange) settleBody() {
-	if e.duplex && e.request.ProtoMajor == 1 && e.body != nil && !e.body.drained.Load() {
-		e.control().Flush()
-		e.closeBody()
+	b := e.request.Body
+	if !e.duplex || e.request.ProtoMajor != 1 || e.body == nil || e.body.drained.Load() || e.request.Header.Get("Expect") != "" {
+		return
 	}
+	if e.control().SetReadDeadline(time.Now().Add(arrived)) != nil {
+		e.closeBody()
+		return
+	}
+	if _, err := io.CopyN(io.Discard, b, mostUnread); err == io.EOF {
+		return
+	}
+	deadline := time.Time{}
+	if s, ok := e.request.Context().Value(http.ServerContextKey).(*http.Server); ok && s.ReadTimeout > 0 {
+		deadline = time.Now().Add(s.ReadTimeout)
+	}
+	e.control().SetReadDeadline(deadline)
+	lingers(e.under)
 }
+
+const (
+	// arrived is how long settleBody waits for bytes that have arrived. The end of the response waits,
+	// too.
+	arrived = 10 * time.Millisecond
+
+	// mostUnread is how much of an unread body net/http's server reads to reuse a connection.
+	mostUnread = 256 << 10
+)
 
 // closeBody closes the request's body, which may be unread. The server normally does that before it
 // responds. In full duplex mode, however, it closes the body at the very end, and looks for the
