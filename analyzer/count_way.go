@@ -19,7 +19,7 @@ func (c *tally) oneWay(members []Member, d Declared) []Remark {
 	if strict := c.stricter(members); strict != nil && !c.idle() {
 		return strict
 	}
-	if c.saturates() || c.idle() {
+	if c.saturates() || c.idle() || c.windowed(d) {
 		return nil
 	}
 	written := countsOf(members)
@@ -32,6 +32,9 @@ func (c *tally) oneWay(members []Member, d Declared) []Remark {
 				hint := "declare a token bucket, as in {rate: 1.5, burst: 90, keys: 1000}, which time fills"
 				if c.spending(m) {
 					hint = "keep the number of the window in a second state, and set the sum when another window begins"
+					if c.freePart() {
+						hint = "make clock.minute the second part of the key, with by: [name, int]: each minute then has a sum of its own"
+					}
 				}
 				return []Remark{m.remark(n, hint,
 					"a ttl is no window: the state %s keeps a key until no task has written it for %v, so %s is decided some day for tasks that come more often", name, s.TTL, m.text(n))}
