@@ -133,7 +133,12 @@ func (e *exchange) settle(err error) {
 	e.refused = err != nil
 	switch {
 	case e.hijacked:
-		return // the connection belongs to the handler
+		// The connection belongs to the handler. One that a throw unwinds may not close it, as that of
+		// net/rpc does not, and its client would wait for ever.
+		if err != nil && e.conn != nil {
+			e.conn.Close()
+		}
+		return
 	case err == nil && !cut:
 		e.send()
 		e.settleBody()

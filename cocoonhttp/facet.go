@@ -97,7 +97,7 @@ func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		forget()
 		return nil, nil, err
 	}
-	r.hijacked = true
+	r.hijacked, r.conn = true, c
 	c, buffered = takeOver(r.ctx, c, buffered)
 	return c, buffered, nil
 }

@@ -3,6 +3,7 @@ package cocoonhttp
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -72,6 +73,7 @@ type heldResponse struct {
 	exposed  bool // the handler has the underlying writer, and may have written to it
 	duplex   bool // the handler may read while it writes: the server leaves the body to it
 	hijacked bool
+	conn     net.Conn // the hijacked connection
 }
 
 // blocking returns the state of the task's blocking reads and writes.

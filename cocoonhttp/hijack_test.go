@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
+	"net/rpc"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -293,5 +294,33 @@ func TestUpgradeThroughProxy(t *testing.T) {
 				t.Errorf("the client's connection: %v", err)
 			}
 		})
+	}
+}
+
+// TestThrowClosesHijacked checks that a throw ends the connection of a handler that does not close
+// it, as the handler of net/rpc does not.
+func TestThrowClosesHijacked(t *testing.T) {
+	rt := tasktest.Start(t, cocoon.Config{})
+	mux := http.NewServeMux()
+	mux.HandleFunc("CONNECT /spins", func(w http.ResponseWriter, r *http.Request) {
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		io.WriteString(c, "HTTP/1.0 200 Connected\r\n\r\n")
+		throwInto(r.Context())
+	})
+	mux.HandleFunc("CONNECT /rpc", func(w http.ResponseWriter, r *http.Request) {
+		cocoon.TaskOf(r.Context()).Cancel()
+		rpc.NewServer().ServeHTTP(w, r)
+	})
+	s := serve(t, Middleware(rt, Options{})(mux))
+	for _, path := range []string{"/spins", "/rpc"} {
+		c, r := dial(t, s)
+		send(t, c, "CONNECT "+path+" HTTP/1.0\n\n")
+		if _, err := io.Copy(io.Discard, r); err != nil {
+			t.Errorf("%s: %v; want the end of the connection", path, err)
+		}
 	}
 }

@@ -82,11 +82,11 @@ type Options struct {
 //
 // Flusher, Hijacker, Pusher, ReaderFrom and http.ResponseController work as they do without the
 // middleware. A hijacked connection gives the slot back while the handler's goroutine reads it, and
-// when a write waits. Its NetConn method returns the underlying connection. If this is a TCP
-// connection, the kernel copies net.Buffers, files and other connections to it, as without the
-// middleware. The deprecated http.CloseNotifier is not supported. http.MaxBytesReader does not tell
-// the server to close the connection, unless it is applied outside the middleware
-// (http.MaxBytesHandler).
+// when a write waits. A throw that unwinds the handler closes it. Its NetConn method returns the
+// underlying connection. If this is a TCP connection, the kernel copies net.Buffers, files and
+// other connections to it, as without the middleware. The deprecated http.CloseNotifier is not
+// supported. http.MaxBytesReader does not tell the server to close the connection, unless it is
+// applied outside the middleware (http.MaxBytesHandler).
 //
 // The middleware costs about half a microsecond a request (BenchmarkMiddleware), in addition to the
 // cost of the runtime (bench: http). Middleware panics if tasks is nil.
