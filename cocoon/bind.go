@@ -11,7 +11,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// newBound is called with regMu held.
+// newBound returns version v for loop l, with eval as its evaluator there. Called with regMu held.
 func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 	p := v.verified.Program()
 	b := &bound{version: v, loop: l, eval: eval, perTask: p.ForEach()&^stubs.Enqueue != 0, asking: p.AsksRunning(), mild: len(p.Reasons) == 0,

@@ -4,6 +4,8 @@ package cocoon
 
 import "testing"
 
+func startIdle() {}
+
 func TestIdle(t *testing.T) {
 	t.Skip("the switches between a process's threads are counted on Unix only")
 }

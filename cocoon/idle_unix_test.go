@@ -3,8 +3,8 @@
 package cocoon
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"strings"
@@ -70,34 +70,61 @@ var idleCases = map[string]func(t *testing.T, rt *Runtime, until <-chan struct{}
 	},
 }
 
+// idleCase is the environment variable that names the case of a process of TestIdle.
+const idleCase = "COCOON_TEST_IDLE"
+
+type idleProcess struct {
+	*exec.Cmd
+	out *os.File
+}
+
+// idleProcesses are the processes of TestIdle, if TestMain has started them.
+var idleProcesses map[string]*idleProcess
+
+// startIdle starts the processes of TestIdle, unless this is one of them. All run at once, because
+// they idle.
+func startIdle() {
+	if os.Getenv(idleCase) != "" {
+		return
+	}
+	idleProcesses = map[string]*idleProcess{}
+	for name := range idleCases {
+		p := &idleProcess{Cmd: exec.Command(os.Args[0], "-test.run=^TestIdle$", "-test.v")}
+		p.Env = append(os.Environ(), idleCase+"="+name)
+		var err error
+		if p.out, err = os.CreateTemp("", "idle"); err != nil { // a pipe would need a goroutine
+			panic(err)
+		}
+		p.Stdout, p.Stderr = p.out, p.out
+		if err := p.Start(); err != nil {
+			panic(err)
+		}
+		idleProcesses[name] = p
+	}
+}
+
 // TestIdle: a runtime that has nothing to do makes the kernel switch threads at most ten times a
 // second, whatever its policies. Each case has a process of its own.
 func TestIdle(t *testing.T) {
-	const which = "COCOON_TEST_IDLE"
-	if name := os.Getenv(which); name != "" {
+	if name := os.Getenv(idleCase); name != "" {
 		testIdle(t, idleCases[name])
 		return
 	}
 	t.Parallel() // most of its time is a wait
-	type process struct {
-		*exec.Cmd
-		out bytes.Buffer
+	if idleProcesses == nil {
+		startIdle()
 	}
-	processes := map[string]*process{}
-	for name := range idleCases { // all at once, because they idle
-		p := &process{Cmd: exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestIdle$", "-test.v")}
-		p.Env = append(os.Environ(), which+"="+name)
-		p.Stdout, p.Stderr = &p.out, &p.out
-		must(t, p.Start())
-		processes[name] = p
-	}
-	for name, p := range processes {
+	for name, p := range idleProcesses {
 		t.Run(name, func(t *testing.T) {
-			if err := p.Wait(); err != nil || !strings.Contains(p.out.String(), "PASS") {
-				t.Errorf("%v\n%s", err, &p.out)
+			defer os.Remove(p.out.Name())
+			err := p.Wait()
+			out, readErr := os.ReadFile(p.out.Name())
+			if err := errors.Join(err, readErr, p.out.Close()); err != nil || !strings.Contains(string(out), "PASS") {
+				t.Errorf("%v\n%s", err, out)
 			}
 		})
 	}
+	idleProcesses = nil
 }
 
 func testIdle(t *testing.T, begin func(t *testing.T, rt *Runtime, until <-chan struct{}) *Handle) {

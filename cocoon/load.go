@@ -157,9 +157,9 @@ func (rt *Runtime) checkLoad(doc *document.Document, path, name string) ([]Polic
 	return document.Diff(c.was.source, doc, off), nil
 }
 
-// countLoad records what has become of the loading of a file. A file of which no content was ever
-// in force is not among the documents: the caller has got the error, and nothing would ever take
-// the file off the list again.
+// countLoad records the result of loading a file. A file whose content has never been in force does
+// not become one of the documents: the caller has the error, and no later event would remove the
+// file from the list.
 func (rt *Runtime) countLoad(path, name string, err error) {
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()

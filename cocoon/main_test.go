@@ -23,6 +23,9 @@ import (
 func TestMain(m *testing.M) {
 	flag.Parse()
 	flag.Set("test.parallel", "16") // parallel tests wait most of the time
+	if chosen := func(f string) bool { return flag.Lookup("test."+f).Value.String() != "" }; !chosen("run") && !chosen("list") && !chosen("skip") {
+		startIdle() // they idle for seconds, meanwhile other tests run
+	}
 	code := m.Run()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -36,9 +36,9 @@ type maskState struct {
 // because its author may not know the callers of the function.
 //
 // findMask walks the stack only if a request is pending and the stack may contain such a frame. A
-// walk costs some microseconds, and code under a lock may poll every microsecond. So the state is
-// known where the stack was masked before (see maskedStacks), and at a poll while the frame is on
-// the stack that masked it before (see maskingFrame).
+// walk costs some microseconds, and code under a lock may poll every microsecond. So findMask
+// remembers the stacks that were masked (maskedStacks) and the frame that masked the last of them
+// (maskingFrame): the same stack, and any stack that still has this frame, needs no walk.
 func (s *strand) findMask() maskState {
 	o := maskState{asked: s.requests.Load(), lent: s.lent.Load()}
 	if o.asked&(wantThrow|wantSwitch|wantGap) == 0 && !o.lent {
@@ -71,7 +71,7 @@ func (s *strand) findMask() maskState {
 	s.tellClient(p, &w)
 	o.masked, o.cleansUp = w.by != "" || w.locks != nil && (w.cleansUp || !p.passes(&w)), w.cleansUp || p.spares(&w)
 	switch {
-	case !o.masked && !w.within: // else it did not look at all of the task
+	case !o.masked && !w.within: // within a section, the walk has not seen the rest of the task
 		m.cgoSeen = cgo
 	case o.masked && w.explicit:
 		s.loop.rt.passOver(&w)

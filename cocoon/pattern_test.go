@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -121,7 +122,7 @@ func TestMatchByPattern(t *testing.T) {
 	if got := rt.Stats().Unmet; len(got) != 0 {
 		t.Errorf("unmet: %q", got)
 	}
-	for i := range 300 { // a policy out of force leaves no slot behind
+	for i := range longtest.Count(300, 60) { // a policy out of force leaves no slot behind
 		flips := []string{"flip*", "flop*"}[i%2]
 		must(t, f.load(t, rt, matching(fmt.Sprintf("p: tasks: ['%d-*']", i), "q: tasks: [keep*]", "r: tasks: ["+flips+"]")))
 		if got, want := reasonOf(t, rt, background, "flipper"), []string{"r", ""}[i%2]; got != want {
@@ -236,7 +237,7 @@ func TestPatternsUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	for i := range 100 {
+	for i := range longtest.Count(100, 40) {
 		r := register(t, rt, Policy{Name: "comes", On: OnStart, Match: Match{Tasks: []string{fmt.Sprintf("comes/%d/*", i)}}, Expr: `task.name in pattern("*/x") ? throw("comes") : continue()`})
 		if got := reasonOf(t, rt, background, fmt.Sprintf("comes/%d/x", i)); got != "comes" {
 			t.Errorf("the new one: %q", got)

@@ -133,7 +133,8 @@ func (rt *Runtime) recost() {
 	rt.costs.Store(wanted)
 }
 
-// setMode is called under the loop's lock.
+// setMode puts the bound's policy in force in mode m, and discards what it has written to states in
+// observe mode. It reports whether the mode was another one. Called under the loop's lock.
 func (b *bound) setMode(m Mode) (changed bool) {
 	if b.mode() == m {
 		return false
@@ -151,15 +152,16 @@ func (v *version) cancel() {
 	v.withdraw()
 }
 
-// withdraw is called with regMu held.
+// withdraw takes the policy out of force if v is the version in force. Called with regMu held.
 func (v *version) withdraw() {
 	if rt := v.of.rt; rt.policies[v.of.name] == v.of && v.of.now == v {
 		rt.replace([]*version{v}, nil)
 	}
 }
 
-// await makes the runtime record which labels and events have names to which policies refer. Called
-// with regMu held, when other policies are in force.
+// await collects the names of labels, label values and events that the policies in force refer to.
+// From then on the runtime records which of them it meets (see awaitedNames). Called with regMu
+// held, after a change of the policies in force.
 func (rt *Runtime) await() {
 	var names []ir.Mention
 	for _, r := range rt.policies {
@@ -184,9 +186,9 @@ func (rt *Runtime) keepsTenant(table *tenantTable, name stubs.NameID) bool {
 	return table.shares[name] != 0 || s != nil && (*s)[name]
 }
 
-// keepTenants finds the tenants that policies name. If there are too many accounts without the
-// previously named ones, it removes the previously named accounts without a live task. Called with
-// regMu held.
+// keepTenants finds the tenants that policies name: their accounts do not count towards the bound on
+// accounts. Accounts of tenants that are named no longer count again. If there are too many then,
+// keepTenants removes those of them that have no live task. Called with regMu held.
 func (rt *Runtime) keepTenants() {
 	now := spoken{}
 	for _, r := range rt.policies {

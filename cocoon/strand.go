@@ -20,7 +20,7 @@ type strand struct {
 	wake atomic.Pointer[chan struct{}] // see token
 
 	number  uint32       // see mark.go
-	slow    atomic.Int32 // for how many more of these it gives its slot up, see brief.go
+	slow    atomic.Int32 // how many more brief calls give the slot up, see brief.go
 	through func(context.Context, taskFunc) error
 
 	// Guarded by the loop's lock.
@@ -28,7 +28,7 @@ type strand struct {
 	task       *Task
 	handle     *Handle       // for Go; nil for Run
 	prev, next *strand       // in loop.live
-	pending    *throwRequest // with the throw request
+	pending    *throwRequest // the throw, while one is requested
 	withdrawn  *withdrawal   // nil: the task was not taken out of the queue, nor refused
 	would      *[]wouldBe    // what observing policies would have decided about the task; nil: nothing yet
 	tenant     *tenant       // the task's tenant; nil if no tenant has an account
@@ -116,7 +116,8 @@ func (b *breather) divert() { b.left.set(diverted) }
 // wasDiverted reports whether divert has set the count, so that it does not count safe points.
 func (b *breather) wasDiverted() bool { return b.left.get() < diverted/2 }
 
-// gapProbe asks a task when its next safe point will be. Guarded by the loop's lock.
+// gapProbe measures gaps of a task: the time from a request to the task's next safe point. Guarded by
+// the loop's lock.
 //
 // After a task has responded, it is asked again some time later, and the request stays posted until
 // the task responds. So only gaps longer than the interval are sure to be found, which are the gaps
@@ -192,7 +193,7 @@ type stallReport struct {
 type checks struct {
 	cpuAt      int64 // the process's processor time at the last sample; 0: none since the task got its slot
 	ranAt      int64 // the task's own running time then
-	putOffs    int   // how often the first sample was put off; putOffs when it was taken
+	putOffs    int   // how often the first sample was put off; the constant putOffs once it was taken
 	until      int64 // when a first sample that was put off is due
 	waitsSince int64 // since when every sample found it waiting; 0: the last sample did not
 	waited     bool  // the last sample found its goroutine waiting, or ready and back from a wait
@@ -213,7 +214,7 @@ func (s *strand) checked() *checks {
 type strain struct {
 	since int64 // when the task got the slot
 	last  int64 // when the last counted look found it running
-	times int   // how many consecutive looks did
+	times int   // how many looks in a row have found it running
 }
 
 // throwRequest is a pending throw.
@@ -225,8 +226,8 @@ type throwRequest struct {
 	flying     bool          // it is unwinding the task, or has; guarded by the loop's lock
 	by         *Registration // the policy that threw; nil: not a policy
 	force      bool          // it passes all locks that deferred calls release, see passes
-	// since when it waits for releases, without the time between polls that does not count, see
-	// releaseGrace; stored by the task's goroutine
+	// since when it waits for releases, see releaseGrace; later by the part of each pause between
+	// polls that exceeds longestStep; stored by the task's goroutine
 	waitsAt  atomic.Int64
 	polledAt int64         // the last poll since then; owned by the task's goroutine
 	late     atomic.Uint32 // whether it is so late that the log says why, see say

@@ -291,7 +291,7 @@ func TestStormOfDecisions(t *testing.T) {
 		})
 	}
 	await(t, events, "storm")
-	const count = 3
+	count := longtest.Count(3, 1)
 	begin, first := time.Now(), rt.Loop().Stats().Refused
 	for range count {
 		tasktest.Receive(t, "an event", events)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -62,7 +63,8 @@ func TestWritesKeepTheSlot(t *testing.T) {
 	}
 }
 
-// Any number of clients that do not read delays no other request.
+// Any number of clients that do not read delays no other request. The buffers are small, because
+// the handlers fill all of them.
 func TestManyClientsNeverRead(t *testing.T) {
 	for name, change := range map[string][]func(*httptest.Server){"HTTP/1": nil, "HTTP/2": {http2}} {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +79,23 @@ func TestManyClientsNeverRead(t *testing.T) {
 						return
 					}
 				}
-			}, change...)
+			}, append(change, func(s *httptest.Server) {
+				s.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+					if tcp, ok := c.(*net.TCPConn); ok {
+						_ = tcp.SetWriteBuffer(1 << 16)
+					}
+					return ctx
+				}
+			})...)
+			transport := s.Client().Transport.(*http.Transport)
+			transport.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: 1 << 17}
+			transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+				c, err := new(net.Dialer).DialContext(ctx, network, address)
+				if err == nil {
+					err = c.(*net.TCPConn).SetReadBuffer(1 << 16)
+				}
+				return c, err
+			}
 			for range clients {
 				resp, err := s.Client().Get(s.URL + "/endless")
 				tasktest.Must(t, err)

@@ -12,8 +12,8 @@ import (
 )
 
 // activation is one call of a guest's function. It is the context that the guest's host functions
-// get, so that the host finds it in one step. Its goroutine owns it, but for the fields of the
-// turn.
+// get, so that the host finds it in one step. Only the goroutine of the call uses it, except for the
+// fields whose comments name a lock.
 type activation struct {
 	context.Context // the task's
 
@@ -139,8 +139,9 @@ func (a *activation) cancel(cause error) {
 	}
 }
 
-// look charges the work done since the last safe point, and handles what concerns the call: an
-// exhausted budget, a pending request, the end of its slice.
+// look charges the work done since the last safe point. It then handles what concerns the call: a
+// closed or paused instance, a used-up fuel slice (FuelEvent), a pending request, an ended context or
+// budget, and the end of the slice.
 func (a *activation) look() {
 	a.charge()
 	a.in.frame.look(a.in)
@@ -189,7 +190,7 @@ func (a *activation) stop(err error) {
 	panic(err)
 }
 
-// charge takes what the guest has used since the last time from its account.
+// charge adds the fuel that the guest has used since the last charge to the account of its thread.
 func (a *activation) charge() {
 	in := a.in
 	if in.left == nil || in.module.config.Mechanism != Fuel {

@@ -29,6 +29,12 @@
 // pending request, look gives up the instance's turn and calls cocoon.SafePoint, where the task is
 // suspended or thrown into like any other task.
 //
+// # Fuel
+//
+// With the mechanism Fuel the counter is fuel. look adds the used fuel to the thread's account, and
+// raises FuelEvent each time the thread has used Config.FuelSlice: policies on this event are
+// evaluated then. A thread that has used up Config.Budget ends with a *FuelError.
+//
 // # The paper
 //
 // This is the system of Yang and Muxlow, "Prototype Preemptive Threading in Wasmtime":

@@ -70,8 +70,8 @@ func (r *rewriter) isAppend(e ast.Expr) bool {
 		return false
 	}
 	id, ok := ast.Unparen(call.Fun).(*ast.Ident)
-	way, _, _ := r.callee(call)
-	return ok && way == builtin && id.Name == "append"
+	target, _, _ := r.callee(call)
+	return ok && target == builtin && id.Name == "append"
 }
 
 // keepStored returns the stores by which released resources acquire something, and adds the
@@ -191,11 +191,11 @@ func (r *rewriter) releasesField(by *release, field string, unknown bool) (found
 	seen := map[*code]bool{}
 	var uses func(n ast.Node)
 	call := func(call *ast.CallExpr) {
-		switch way, to, _ := r.callee(call); {
-		case way == own && to != nil && !seen[to]:
+		switch target, to, _ := r.callee(call); {
+		case target == own && to != nil && !seen[to]:
 			seen[to] = true
 			uses(to.body)
-		case way == away || way == outside:
+		case target == away || target == outside:
 			found = found || unknown && len(seen) == 0
 		}
 	}

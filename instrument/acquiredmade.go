@@ -62,8 +62,8 @@ func (r *rewriter) takes(value ast.Expr) (found bool) {
 		case *ast.FuncLit:
 			return false
 		case *ast.CallExpr:
-			way, _, _ := r.callee(n)
-			found = found || way != conversion && way != builtin
+			target, _, _ := r.callee(n)
+			found = found || target != conversion && target != builtin
 		case *ast.UnaryExpr:
 			found = found || n.Op == token.ARROW
 		}
@@ -115,8 +115,8 @@ func (r *rewriter) variablesIn(c *code, value ast.Expr) (all []*types.Var) {
 			all = append(all, r.capturedBy(c, n)...)
 			return false
 		case *ast.CallExpr:
-			way, _, _ := r.callee(n)
-			return way == conversion || r.isAppend(n)
+			target, _, _ := r.callee(n)
+			return target == conversion || r.isAppend(n)
 		case *ast.UnaryExpr:
 			return n.Op != token.ARROW
 		case *ast.SelectorExpr:

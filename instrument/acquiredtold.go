@@ -88,7 +88,7 @@ func isWithin(v types.Object, n ast.Node) bool { return n.Pos() <= v.Pos() && v.
 
 // callTells reports whether a call in a function leaves it one that only tells something.
 func (r *rewriter) callTells(call *ast.CallExpr) bool {
-	switch way, _, _ := r.callee(call); way {
+	switch target, _, _ := r.callee(call); target {
 	case conversion:
 		return true
 	case builtin:

@@ -174,7 +174,7 @@ func (r *rewriter) usesIn(n ast.Node, all bool, visit func(e ast.Expr, how usage
 		case *ast.GoStmt, *ast.DeferStmt:
 			return all
 		case *ast.CallExpr:
-			if way, _, _ := r.callee(n); way == conversion {
+			if target, _, _ := r.callee(n); target == conversion {
 				return true
 			}
 			if r.tells(n) {

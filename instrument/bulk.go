@@ -146,8 +146,8 @@ func (r *rewriter) isLittle(e ast.Expr) bool {
 	case *ast.CompositeLit:
 		return true
 	case *ast.CallExpr:
-		way, _, _ := r.callee(e)
-		return way == conversion && len(e.Args) == 1 && r.isLittle(e.Args[0]) && !r.isNil(e.Args[0])
+		target, _, _ := r.callee(e)
+		return target == conversion && len(e.Args) == 1 && r.isLittle(e.Args[0]) && !r.isNil(e.Args[0])
 	case *ast.SliceExpr:
 		from, isFrom := r.constant(e.Low)
 		if to, isTo := r.constant(e.High); isTo && (isFrom || e.Low == nil) && to-from <= little {
@@ -204,8 +204,8 @@ func (r *rewriter) isFixed(c *code, e ast.Expr) bool {
 	}
 	switch e := e.(type) {
 	case *ast.CallExpr:
-		way, _, _ := r.callee(e)
-		return way == conversion && len(e.Args) == 1 && r.isFixed(c, e.Args[0])
+		target, _, _ := r.callee(e)
+		return target == conversion && len(e.Args) == 1 && r.isFixed(c, e.Args[0])
 	case *ast.Ident:
 		v, ok := r.info.Uses[e].(*types.Var)
 		return ok && c.typ.Pos() <= v.Pos() && v.Pos() < c.body.End() && !r.shared(v, c.body)

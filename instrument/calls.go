@@ -47,7 +47,7 @@ func (r *rewriter) callsOf(c *code) {
 		if isLater(node, stack) {
 			at = node.Rparen
 		}
-		switch way, to, _ := r.callee(node); way {
+		switch target, to, _ := r.callee(node); target {
 		case own:
 			passed, known := r.passed(node)
 			c.calls = append(c.calls, &call{at: at, to: to, known: known, passed: passed})

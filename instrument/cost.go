@@ -153,7 +153,7 @@ func (r *rewriter) costOfLoop(loop ast.Stmt, parts ...ast.Node) int {
 }
 
 func (r *rewriter) costOfCall(call *ast.CallExpr) int {
-	switch way, c, f := r.callee(call); way {
+	switch target, c, f := r.callee(call); target {
 	case own:
 		return r.weigh(c)
 	case builtin:

@@ -27,8 +27,8 @@ func (r *rewriter) isDispensable(s store) bool {
 	if !isCall || !assigns {
 		return false
 	}
-	way, to, _ := r.callee(call)
-	if way != own || to == nil {
+	target, to, _ := r.callee(call)
+	if target != own || to == nil {
 		return false
 	}
 	at := 0

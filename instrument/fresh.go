@@ -52,13 +52,13 @@ func (r *rewriter) freshCalls() {
 			if !ok {
 				return
 			}
-			way, to, _ := r.callee(call)
-			if way == builtin || way == conversion {
+			target, to, _ := r.callee(call)
+			if target == builtin || target == conversion {
 				return
 			}
 			at := r.placeOf(call.Lparen)
 			calls[at]++
-			if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && way == own && to != nil && to.holdsItsOwn() {
+			if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && target == own && to != nil && to.holdsItsOwn() {
 				if id, ok := ast.Unparen(sel.X).(*ast.Ident); ok {
 					fresh[at] = r.isFresh(c, r.info.Uses[id])
 				}
@@ -135,11 +135,11 @@ func (r *rewriter) makes(value ast.Expr, i int) bool {
 	case *ast.Ident:
 		return r.info.Types[e].IsNil()
 	case *ast.CallExpr:
-		way, c, _ := r.callee(e)
-		if id, ok := ast.Unparen(e.Fun).(*ast.Ident); ok && way == builtin {
+		target, c, _ := r.callee(e)
+		if id, ok := ast.Unparen(e.Fun).(*ast.Ident); ok && target == builtin {
 			return id.Name == "new"
 		}
-		return way == own && c != nil && c.decl != nil && r.returnsNew(c, i)
+		return target == own && c != nil && c.decl != nil && r.returnsNew(c, i)
 	}
 	return false
 }
@@ -214,8 +214,8 @@ func (r *rewriter) isPrivateUse(id *ast.Ident, stack []ast.Node, mayReturn bool)
 		if !isCall || call.Fun != around {
 			return false
 		}
-		way, c, _ := r.callee(call)
-		return way == own && c != nil && r.keepsReceiver(c)
+		target, c, _ := r.callee(call)
+		return target == own && c != nil && r.keepsReceiver(c)
 	case *ast.AssignStmt:
 		for _, to := range around.Lhs {
 			if to == id {

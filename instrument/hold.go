@@ -125,8 +125,8 @@ func (r *rewriter) callsReleaser(c *code, known map[*code]bool) (found bool) {
 	known[c] = false // for recursion
 	c.walk(func(n ast.Node, stack []ast.Node) {
 		if call, ok := n.(*ast.CallExpr); ok && !isDeferred(stack) {
-			way, to, _ := r.callee(call)
-			found = found || way == own && to != nil && (to.releases && !isReleaser(call) || r.callsReleaser(to, known))
+			target, to, _ := r.callee(call)
+			found = found || target == own && to != nil && (to.releases && !isReleaser(call) || r.callsReleaser(to, known))
 		}
 	})
 	known[c] = found

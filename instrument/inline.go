@@ -34,7 +34,7 @@ func (r *rewriter) countUnits(c *code) (units int) {
 		case *ast.DeferStmt, *ast.GoStmt, *ast.SelectStmt:
 			units += endless
 		case *ast.CallExpr:
-			switch way, to, _ := r.callee(n); way {
+			switch target, to, _ := r.callee(n); target {
 			case own:
 				if to == c {
 					units += endless // the compiler does not inline recursion
@@ -81,7 +81,7 @@ func (r *rewriter) staysInline(c *code, replaced int) bool {
 		switch n := n.(type) {
 		case nil, *ast.BlockStmt, *ast.ExprStmt:
 		case *ast.CallExpr:
-			if way, _, _ := r.callee(n); way != builtin && way != conversion {
+			if target, _, _ := r.callee(n); target != builtin && target != conversion {
 				units += inlineBudget
 			}
 			units++

@@ -103,8 +103,8 @@ func (r *rewriter) silent(e ast.Expr) bool {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			way, _, _ := r.callee(n)
-			silent = silent && (way == conversion || way == builtin && r.costOfCall(n) == 1)
+			target, _, _ := r.callee(n)
+			silent = silent && (target == conversion || target == builtin && r.costOfCall(n) == 1)
 		case *ast.UnaryExpr:
 			silent = silent && n.Op != token.ARROW
 		}

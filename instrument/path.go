@@ -187,7 +187,7 @@ func (w *walker) loop(stmt ast.Stmt, body *ast.BlockStmt, in path, cond, post in
 func (w *walker) units(n ast.Node) int {
 	sum := sumOf(n, func(n ast.Node) (units int, whole bool) {
 		if call, ok := n.(*ast.CallExpr); ok {
-			if way, c, _ := w.callee(call); way == own {
+			if target, c, _ := w.callee(call); target == own {
 				return callCost + max(w.survey.longest(c).units, 0), false
 			}
 		}

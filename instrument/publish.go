@@ -113,7 +113,7 @@ func (r *rewriter) sharedBy(c *code, value ast.Expr) map[types.Object]bool {
 			}
 		}
 	case *ast.CallExpr:
-		if way, _, _ := r.callee(value); way == conversion && len(value.Args) == 1 {
+		if target, _, _ := r.callee(value); target == conversion && len(value.Args) == 1 {
 			return r.sharedBy(c, value.Args[0])
 		}
 	case *ast.FuncLit:

@@ -174,7 +174,7 @@ func (r *rewriter) takenBack(c *code, p publication) (found bool) {
 			found = r.deletes(lit.Body.List, into)
 			return
 		}
-		if way, to, _ := r.callee(d.Call); way == own && to != nil {
+		if target, to, _ := r.callee(d.Call); target == own && to != nil {
 			found = r.deletes(to.body.List, into)
 			return
 		}

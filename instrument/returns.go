@@ -112,8 +112,8 @@ func (r *rewriter) busyLines(c *code) {
 		case *ast.RangeStmt:
 			mark(n.For, n.Body.Lbrace)
 		case *ast.CallExpr:
-			way, _, _ := r.callee(n)
-			quiet := way == conversion || way == builtin && !r.bulks[n]
+			target, _, _ := r.callee(n)
+			quiet := target == conversion || target == builtin && !r.bulks[n]
 			switch stack[len(stack)-1].(type) {
 			case *ast.DeferStmt, *ast.GoStmt:
 				quiet = true
@@ -130,7 +130,7 @@ func (r *rewriter) busyLines(c *code) {
 
 // comesToPoll reports whether the call, including its callees, may reach a poll.
 func (r *rewriter) comesToPoll(call *ast.CallExpr) bool {
-	switch way, c, f := r.callee(call); way {
+	switch target, c, f := r.callee(call); target {
 	case builtin, conversion:
 		return r.bulks[call]
 	case own:

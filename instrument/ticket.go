@@ -155,8 +155,8 @@ func (r *rewriter) completes(c *code, n ast.Node, of map[types.Object]bool) (fou
 			found = r.mentionsAny(on, of)
 			return !found
 		}
-		way, to, _ := r.callee(call)
-		if way != own || to == nil || to.decl == nil || to.serves() && !r.retries(to) {
+		target, to, _ := r.callee(call)
+		if target != own || to == nil || to.decl == nil || to.serves() && !r.retries(to) {
 			return true
 		}
 		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && to.decl.Recv != nil && r.leads(sel.X) && r.mentionsAny(sel.X, of) {

@@ -73,10 +73,10 @@ func (e exports) Import(path string) (p *types.Package, err error) {
 }
 
 // The kinds of calls, by their target.
-type way int
+type target int
 
 const (
-	own way = iota // into a function of this package
+	own target = iota // into a function of this package
 	// to unknown code, or code that may call back: an interface's method, a function value
 	away
 	outside // to another package that cannot call back, or that polls where it does
@@ -85,7 +85,7 @@ const (
 )
 
 // callee finds the function that a call calls; c is set for own.
-func (r *rewriter) callee(call *ast.CallExpr) (w way, c *code, f *types.Func) {
+func (r *rewriter) callee(call *ast.CallExpr) (w target, c *code, f *types.Func) {
 	fun := ast.Unparen(call.Fun)
 	if tv, ok := r.info.Types[fun]; ok && tv.IsType() {
 		return conversion, nil, nil

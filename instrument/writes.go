@@ -117,10 +117,10 @@ func (r *rewriter) writes(c *code, n ast.Node, v value) (found bool) {
 // callWrites reports whether a call writes the value. Calls of other packages count as not writing,
 // except for calls by which goroutines signal that the value is complete.
 func (r *rewriter) callWrites(call *ast.CallExpr, v value) bool {
-	way, to, f := r.callee(call)
+	target, to, f := r.callee(call)
 	sel, isMethod := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	switch {
-	case way == builtin:
+	case target == builtin:
 		id, ok := ast.Unparen(call.Fun).(*ast.Ident)
 		if !ok || len(call.Args) == 0 || !changes[id.Name] {
 			return false
@@ -129,7 +129,7 @@ func (r *rewriter) callWrites(call *ast.CallExpr, v value) bool {
 	case f != nil && f.FullName() == "(*sync.WaitGroup).Done":
 		root, _ := r.root(sel.X)
 		return root != nil && v.of[root]
-	case way != own || to == nil || to.decl == nil || to.serves():
+	case target != own || to == nil || to.decl == nil || to.serves():
 		return false
 	}
 	if recv := to.decl.Recv; recv != nil && isMethod && v.leadsTo(r, sel.X) && r.writesTo(to, nameIn(recv.List[0], 0)) {

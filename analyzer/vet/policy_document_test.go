@@ -10,23 +10,14 @@ import (
 	"golang.org/x/tools/go/analysis/analysistest"
 )
 
-// silent drops the complaints of analysistest about diagnostics in files other than Go.
-type silent struct{}
-
-func (silent) Errorf(string, ...any) {}
-
-// TestDocuments checks errors in documents that a program embeds or opens: each is reported at its
+// checkDocuments checks errors in documents that a program embeds or opens: each is reported at its
 // place in the document.
-func TestDocuments(t *testing.T) {
+func checkDocuments(t *testing.T, r *analysistest.Result) {
+	t.Helper()
 	var got []string
-	for _, r := range analysistest.Run(silent{}, analysistest.TestData(), Policy, "policydocuments") {
-		if r.Err != nil {
-			t.Fatal(r.Err)
-		}
-		for _, d := range r.Diagnostics {
-			from, to := r.Pass.Fset.Position(d.Pos), r.Pass.Fset.Position(d.End)
-			got = append(got, fmt.Sprintf("%s:%d:%d-%d: %s", filepath.Base(from.Filename), from.Line, from.Column, to.Column, d.Message))
-		}
+	for _, d := range r.Diagnostics {
+		from, to := r.Pass.Fset.Position(d.Pos), r.Pass.Fset.Position(d.End)
+		got = append(got, fmt.Sprintf("%s:%d:%d-%d: %s", filepath.Base(from.Filename), from.Line, from.Column, to.Column, d.Message))
 	}
 	slices.Sort(got)
 	want := []string{

@@ -1,30 +1,62 @@
 package vet
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/analysistest"
+	"golang.org/x/tools/go/analysis/passes/inspect"
 )
 
-func TestErr(t *testing.T) {
-	analysistest.Run(t, analysistest.TestData(), Err, "cocoonerr", "plain")
+// TestAnalyzers runs each analyzer on its own packages in testdata, and all of them on package plain.
+// One load has all packages, because each load parses and checks the standard library, which takes
+// most of the time of this test.
+func TestAnalyzers(t *testing.T) {
+	results := analysistest.RunWithSuggestedFixes(goFiles{t}, analysistest.TestData(), &analysis.Analyzer{
+		Name: "byfolder", Doc: "runs the analyzers of a folder", Run: runByFolder,
+		Requires: []*analysis.Analyzer{inspect.Analyzer}, FactTypes: Policy.FactTypes,
+	},
+		"cocoonerr", "cocoonlock", "cocoonctx", "policymain", "policylib", "policyassigned", "policyopen", "policyimports",
+		"policyhiddenmain", "policyhelp", "policytexts", "policyread", "policystates", "policyunseen", "policydocuments", "plain")
+	i := slices.IndexFunc(results, func(r *analysistest.Result) bool { return r.Pass.Pkg.Path() == "policydocuments" })
+	if i < 0 {
+		t.Fatal("policydocuments was not analyzed")
+	}
+	checkDocuments(t, results[i])
 }
 
-func TestLock(t *testing.T) {
-	analysistest.Run(t, analysistest.TestData(), Lock, "cocoonlock", "plain")
+// runByFolder runs the analyzer of which the package's folder has the name: cocoonerr, cocoonlock and
+// cocoonctx, or policy with more. On other packages it runs all analyzers.
+func runByFolder(pass *analysis.Pass) (any, error) {
+	folder := pass.Pkg.Path()
+	for _, a := range Analyzers {
+		others := strings.HasPrefix(folder, "cocoon") || strings.HasPrefix(folder, "policy")
+		if others && folder != a.Name && !strings.HasPrefix("cocoon"+folder, a.Name) {
+			continue
+		}
+		of := *pass
+		of.Analyzer = a
+		if _, err := a.Run(&of); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
 }
 
-func TestCtx(t *testing.T) {
-	analysistest.RunWithSuggestedFixes(t, analysistest.TestData(), Ctx, "cocoonctx", "plain")
-}
+// goFiles drops the complaints of analysistest about diagnostics in documents, which have no comments
+// that want them: checkDocuments compares these diagnostics.
+type goFiles struct{ testing.TB }
 
-func TestPolicy(t *testing.T) {
-	analysistest.Run(t, analysistest.TestData(), Policy,
-		"policymain", "policylib", "policyassigned", "policyopen", "policyimports", "policyhiddenmain", "policyhelp", "policytexts", "policyread", "policystates", "policyunseen", "plain")
+func (t goFiles) Errorf(format string, args ...any) {
+	t.Helper()
+	if text := fmt.Sprintf(format, args...); !strings.Contains(text, ".yaml:") {
+		t.Error(text)
+	}
 }
 
 func TestAnalyzersAreValid(t *testing.T) {

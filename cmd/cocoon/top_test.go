@@ -16,6 +16,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/cocoondebug"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
@@ -221,7 +222,7 @@ func TestTopLinesFit(t *testing.T) {
 		s.Decisions = append(s.Decisions, cocoondebug.Decision{Kind: "throw", Reason: "r"})
 	}
 	v := &top{sort: cocoondebug.ByCPU}
-	for height := range 120 {
+	for height := 0; height < 120; height += longtest.Count(1, 3) {
 		for width := 0; width < 200; width += 20 {
 			lines := v.lines(s, width, height)
 			if len(lines) > height {

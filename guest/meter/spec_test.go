@@ -31,8 +31,8 @@ var suites = []struct {
 	features api.CoreFeatures
 	every    int // the short form runs one file of so many
 }{
-	{"v1", api.CoreFeaturesV1, 8},
-	{"v2", api.CoreFeaturesV2, 12},
+	{"v1", api.CoreFeaturesV1, 16},
+	{"v2", api.CoreFeaturesV2, 24},
 	{"tail-call", api.CoreFeaturesV2 | experimental.CoreFeaturesTailCall, 1},
 	{"extended-const", api.CoreFeaturesV2 | experimental.CoreFeaturesExtendedConst, 1},
 	{"threads", api.CoreFeaturesV2 | experimental.CoreFeaturesThreads, 1},

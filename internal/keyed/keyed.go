@@ -70,10 +70,11 @@ func (t *Table) Expired() int64 { return t.expired.Load() }
 // SetTTL changes the time to live of all keys, including existing ones.
 func (t *Table) SetTTL(ttl int64) { t.ttl = ttl }
 
-// leap is the step back of the clock from which a key's time counts as now. After a smaller step,
-// time stands still for the key, for at most this long: evaluations overtake each other between
-// reading the clock and calling this package, and must not count the same time twice.
-const leap = int64(time.Second)
+// maxAhead is how far the time of a key's last write may lie ahead of now. Evaluations overtake each
+// other between reading the clock and calling this package, so a write may come with a later time
+// than the next one. Time then stands still for the key, so that no time is counted twice. If the
+// recorded time is further ahead, the clock was set back, and the recorded time counts as now.
+const maxAhead = int64(time.Second)
 
 // Get returns the word of a key and the time of its last write. It counts as a use of the key.
 func (t *Table) Get(key uint64, now int64) (word uint64, at int64, ok bool) {
@@ -146,7 +147,7 @@ func (t *Table) expire(now int64) bool {
 
 // since returns the effective time of a key's write, given the recorded time at.
 func since(at, now int64) int64 {
-	if at > now && at-now > leap {
+	if at > now && at-now > maxAhead {
 		return now
 	}
 	return at

@@ -10,14 +10,14 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// An evaluation is one step for the states. It reads the states as they are between two steps. Its
-// writes are applied together or, if it fails, not at all. So no count is lost, and values written
-// together become visible together.
+// To the states, an evaluation is one step: no other step comes between its reads and its writes. The
+// writes are applied together or, if the evaluation fails, not at all. So no count is lost, and
+// values written together become visible together.
 //
-// Evaluations on one loop are serialised by the loop's lock, and a runtime with one loop needs no
-// further lock. With several loops, a step also takes the lock of the steps if it writes a state
-// shared by all loops, or reads two such states or a keyed one. That lock is taken after any loop's
-// lock, and held for less than a microsecond.
+// The loop's lock serialises the evaluations on a loop, and a runtime with one loop needs no further
+// lock. With several loops, a step also takes the lock of the steps (Steps) if it writes a state that
+// all loops share, or reads two such states, a trend or a keyed state. That lock is taken after any
+// loop's lock, and held for less than a microsecond.
 
 // Steps is the lock of the steps. It serialises evaluations on several loops.
 type Steps struct {
@@ -26,7 +26,7 @@ type Steps struct {
 }
 
 // BecomeSeveral records that there are several loops, and reports whether there was one before. An
-// evaluation in progress may still count on one loop.
+// evaluation in progress may not have taken the lock, because it began with one loop.
 func (k *Steps) BecomeSeveral() (news bool) { return !k.several.Swap(true) }
 
 // Use describes the reads and writes of states by a policy on one loop. It is used under the loop's
@@ -160,8 +160,8 @@ func (s *Use) Begin(k *Steps, words []uint64, observing bool, now int64) (locked
 }
 
 // CarryOut carries out the effects on states, in the order of the text: all of them or, on an
-// error, none. The snapshot says which keys they are about. changed has the sites that have set a
-// state without keys to another value.
+// error, none. The snapshot has the keys. A bit of changed means that the site has given a state
+// without keys another value by set.
 func (s *Use) CarryOut(fired uint64, values, snapshot []uint64, observing bool, now int64) (changed uint64, err error) {
 	byKey := fired & s.keyed.writing
 	if byKey != 0 {
@@ -217,8 +217,8 @@ func (s *Use) Forget(k *Steps) {
 	s.keyed.forget()
 }
 
-// Release gives the trends back that the policy reads. Called with the lock of registrations
-// held, when the policy is evaluated no more.
+// Release removes the policy from the users of the trends that it reads, and removes trends without
+// users. Called with the lock of registrations held, when the policy is evaluated no more.
 func (s *Use) Release() {
 	for _, r := range s.trends {
 		if r.trend.users--; r.trend.users > 0 {
