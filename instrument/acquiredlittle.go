@@ -23,7 +23,7 @@ import (
 //   - Close of the body of a request in a server's handler: the server closes it.
 
 // losesLittle reports whether a deferred call of the function, or each call in the literal that it
-// defers, releases only such a value.
+// defers, by itself or as the value of a variable, releases only such a value.
 func (r *rewriter) losesLittle(c *code, call *ast.CallExpr) bool {
 	switch fun := ast.Unparen(call.Fun).(type) {
 	case *ast.FuncLit:
@@ -37,7 +37,13 @@ func (r *rewriter) losesLittle(c *code, call *ast.CallExpr) bool {
 		})
 	case *ast.Ident:
 		v, ok := r.info.Uses[fun].(*types.Var)
-		return ok && r.onlyFrom(c, v, r.makesBoundContext)
+		if !ok {
+			return false
+		}
+		if lit := r.onlyLiteral(c, fun, v); lit != nil {
+			return r.losesLittle(c, &ast.CallExpr{Fun: lit})
+		}
+		return r.onlyFrom(c, v, r.makesBoundContext)
 	case *ast.SelectorExpr:
 		f, ok := r.object(fun).(*types.Func)
 		if !ok {
@@ -57,7 +63,20 @@ func (r *rewriter) onlyFrom(c *code, v *types.Var, makes func(c *code, call *ast
 	if !c.declares(v) || v.Kind() != types.LocalVar {
 		return false
 	}
-	return r.eachValue(c, func(to ast.Expr) bool { return r.isVar(to, v) }, func(call *ast.CallExpr) bool { return makes(c, call) })
+	return r.eachValue(c, func(to ast.Expr) bool { return r.isVar(to, v) }, fromCall(func(call *ast.CallExpr) bool { return makes(c, call) }))
+}
+
+// onlyLiteral returns the literal that is the only value of a variable which the function calls, or
+// nil. The literal comes before the call, so losesLittle, which goes on in it, ends.
+func (r *rewriter) onlyLiteral(c *code, called *ast.Ident, v *types.Var) *ast.FuncLit {
+	lits := r.closures[v]
+	if len(lits) != 1 || lits[0].End() > called.Pos() || !c.declares(v) {
+		return nil
+	}
+	if !r.eachValue(c, func(to ast.Expr) bool { return r.isVar(to, v) }, func(value ast.Expr) bool { return value == lits[0] }) {
+		return nil
+	}
+	return lits[0]
 }
 
 func (r *rewriter) isVar(e ast.Expr, v *types.Var) bool {
@@ -65,13 +84,20 @@ func (r *rewriter) isVar(e ast.Expr, v *types.Var) bool {
 	return ok && r.info.ObjectOf(id) == v
 }
 
+// fromCall reports whether a value comes from such a call.
+func fromCall(such func(call *ast.CallExpr) bool) func(value ast.Expr) bool {
+	return func(value ast.Expr) bool {
+		call, ok := value.(*ast.CallExpr)
+		return ok && such(call)
+	}
+}
+
 // eachValue reports whether all values that the function and its literals assign to a place come
-// from such calls. A place of which they take the address may have other values.
-func (r *rewriter) eachValue(c *code, is func(to ast.Expr) bool, from func(call *ast.CallExpr) bool) bool {
+// from such expressions. A place of which they take the address may have other values.
+func (r *rewriter) eachValue(c *code, is func(to ast.Expr) bool, from func(value ast.Expr) bool) bool {
 	all := true
 	value := func(values []ast.Expr, i int) {
-		call, ok := ast.Unparen(values[min(i, len(values)-1)]).(*ast.CallExpr)
-		all = all && ok && from(call)
+		all = all && from(ast.Unparen(values[min(i, len(values)-1)]))
 	}
 	ast.Inspect(c.body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -123,9 +149,9 @@ func (r *rewriter) isCallers(c *code, ctx ast.Expr) bool {
 		ctx = call.Fun.(*ast.SelectorExpr).X
 	}
 	v, ok := r.object(ast.Unparen(ctx)).(*types.Var)
-	return ok && v.Kind() == types.ParamVar && c.declares(v) && r.eachValue(c, func(to ast.Expr) bool { return r.isVar(to, v) }, func(call *ast.CallExpr) bool {
+	return ok && v.Kind() == types.ParamVar && c.declares(v) && r.eachValue(c, func(to ast.Expr) bool { return r.isVar(to, v) }, fromCall(func(call *ast.CallExpr) bool {
 		return deriving[strings.TrimSuffix(r.nameOf(call), "Cause")]
-	})
+	}))
 }
 
 // deriving are functions whose results end with the context of the caller.
@@ -157,7 +183,7 @@ func (r *rewriter) isServersBody(c *code, e ast.Expr) bool {
 		field, ok := ast.Unparen(to).(*ast.SelectorExpr)
 		return r.isVar(to, v) || ok && field.Sel.Name == "Body" && r.isVar(field.X, v)
 	}
-	return r.eachValue(c, is, func(call *ast.CallExpr) bool { return serving[r.nameOf(call)] })
+	return r.eachValue(c, is, fromCall(func(call *ast.CallExpr) bool { return serving[r.nameOf(call)] }))
 }
 
 // serving are functions whose result a handler may store in its request: the body is still the

@@ -37,6 +37,61 @@ func together(ctx context.Context) {
 	use(ctx)
 }
 
+func named(ctx context.Context) {
+	t := time.NewTimer(time.Second)
+	ctx, cancel := context.WithCancel(ctx)
+	quiet := func() { t.Stop() }
+	stop := func() {
+		quiet()
+		cancel()
+	}
+	work()
+	defer stop()
+	use(ctx)
+}
+
+func namedWithAnother() {
+	t := time.NewTimer(time.Second)
+	c, _ := dial() // K
+	stop := func() {
+		t.Stop()
+		c.Close()
+	}
+	work() // K
+	defer stop()
+	work()
+}
+
+func namedTwice(ctx context.Context, c *conn) {
+	t := time.NewTimer(time.Second)
+	stop := func() { t.Stop() }
+	if ctx.Err() != nil { // K
+		stop = c.Stop
+	}
+	work() // K
+	defer stop()
+	work()
+}
+
+func namedByAddress(ctx context.Context) {
+	t := time.NewTimer(time.Second)
+	stop := func() { t.Stop() }
+	set(&stop) // K
+	work() // K
+	defer stop()
+	work()
+}
+
+func namedInCircles(ctx context.Context) {
+	var a, b func()
+	t := time.NewTimer(time.Second)
+	a = func() { t.Stop(); b() }
+	b = func() { a() }
+	work() // K
+	defer a()
+	work()
+}
+
 func withAnother() {
 	t := time.NewTimer(time.Second)
 	c, _ := dial() // K
@@ -116,7 +171,10 @@ func other(cancel func()) {
 	work()
 }
 
-var use func(context.Context)
+var (
+	use func(context.Context)
+	set func(*func())
+)
 
 func body(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1000)
