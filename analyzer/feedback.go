@@ -10,21 +10,22 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// trouble are the stubs that are great when the server is slow. Counts of tasks are left out,
-// because a limit may also rise with the demand; a flag that follows the queue's length does not.
+// trouble holds the stubs whose values are large when the server is slow. Counts of tasks are left
+// out, because a limit may also rise with the demand; a flag that follows the queue's length does
+// not.
 var trouble = append(slices.Clone(crowd),
 	stubs.QueueOldest, stubs.QueueWait, stubs.ClassWaitedMean, stubs.ClassWait, stubs.ClassService, stubs.ClassRunningMean,
 	stubs.LoopService, stubs.RuntimeSchedLatency, stubs.RuntimeHeap, stubs.TaskElapsed, stubs.TaskWaited, stubs.TaskRunning,
 )
 
-// crowd are the stubs of trouble that count for flags only.
+// crowd holds the stubs of trouble that count for flags only, and not for limits.
 var crowd = []stubs.ID{
 	stubs.QueueLength, stubs.QueueCost, stubs.ClassQueued, stubs.TenantQueued, stubs.LoopBusy, stubs.LoopUtilization, stubs.RuntimeCPU, stubs.RuntimeGoroutines,
 }
 
 // feedback returns warnings about states that policies change in trouble so that fewer tasks are
 // refused: limits that rise when tasks are slow, or a breaker that opens when they are fast. told
-// are the states that have a warning already.
+// holds the states that have a warning already.
 func feedback(members []Member, told map[string]bool) (all []Remark) {
 	counts := countsOf(members)
 	for _, state := range slices.Sorted(maps.Keys(counts)) {
@@ -110,7 +111,8 @@ func refusing(members []Member, state string) (s slope, at, verb string) {
 	return s, at, verb
 }
 
-// slopeOf returns how the truth of a condition, as it holds, follows a number.
+// slopeOf returns how a number decides whether a condition holds: rising if it holds from some
+// value of the number on, and falling if it holds up to some value.
 func (a *analysis) slopeOf(c condition, of source) slope {
 	if s := a.slope(c.Node, of); c.holds {
 		return s
@@ -125,7 +127,7 @@ func (a *analysis) comparesTime(n *ir.Node) bool {
 	})
 }
 
-// inTroubleBy returns how conditions follow the trouble.
+// inTroubleBy returns how the conditions follow the stubs of trouble.
 func (a *analysis) inTroubleBy(conds []condition, flag bool) (s slope) {
 	by := trouble
 	if !flag {

@@ -7,9 +7,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// unset warns of an "or" of which one side refuses or ends all tasks whose label is another one
-// than a constant: also the tasks without the label. An author who means them says so by a policy
-// of its own, or next to other conditions.
+// unset warns of an "or" if one of its sides alone makes the policy refuse or end all tasks whose
+// label differs from a constant: that includes the tasks without the label. An author who means
+// these tasks writes a policy of their own for them.
 func (a *analysis) unset() (all []Warning) {
 	c := a.contraries(stubs.Throw)
 	c.follow(a.p.Root, nil, func(n *ir.Node, conds []condition) {
@@ -37,8 +37,8 @@ func (a *analysis) unset() (all []Warning) {
 	return all
 }
 
-// otherLabel returns the text of a label if a condition holds for all its values but some that are
-// not "".
+// otherLabel returns the text of a label if a condition holds for all its values, "" included,
+// except some.
 func (a *analysis) otherLabel(c condition) string {
 	n := a.named(c.Node)
 	if n == nil || n.Op != ir.OpEq && n.Op != ir.OpNe && n.Op != ir.OpIn || (n.Op == ir.OpNe) != c.holds {

@@ -16,11 +16,11 @@ import (
 // detector, lock panics if its caller holds a loop's lock (TestOneLoopLockAtATime). Functions that
 // must be called under the loop's lock, or with all tasks in slots known (lockAll), say so.
 //
-// Code under a loop's lock may evaluate policies, post requests, add decisions to the stream, record
-// that the runtime should become hot (see heat), queue log lines, set the timer, and start a goroutine
-// that does the rest without the lock. It must not run code of the application (the methods of
-// contexts, safe functions, the Logger), end a context, write a file, stop the world, unwind, or wait
-// for a slot.
+// Code under a loop's lock may evaluate policies, post requests, add decisions to the stream,
+// record that the runtime should become hot (see heat), queue log lines, set the timer, and start a
+// goroutine that does the rest without the lock. It must not run code of the application (the
+// methods of contexts, safe functions, the Logger), end a context, write a file, stop the world,
+// unwind, or wait for a slot.
 type loopLock struct {
 	mu sync.Mutex
 

@@ -186,9 +186,9 @@ func (rt *Runtime) keepsTenant(table *tenantTable, name stubs.NameID) bool {
 	return table.shares[name] != 0 || s != nil && (*s)[name]
 }
 
-// keepTenants finds the tenants that policies name: their accounts do not count towards the bound on
-// accounts. Accounts of tenants that are named no longer count again. If there are too many then,
-// keepTenants removes those of them that have no live task. Called with regMu held.
+// keepTenants finds the tenants that policies name: their accounts do not count towards the bound
+// on accounts. Accounts of tenants that are named no longer count again. If there are too many
+// then, keepTenants removes those of them that have no live task. Called with regMu held.
 func (rt *Runtime) keepTenants() {
 	now := spoken{}
 	for _, r := range rt.policies {

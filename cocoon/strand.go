@@ -116,8 +116,8 @@ func (b *breather) divert() { b.left.set(diverted) }
 // wasDiverted reports whether divert has set the count, so that it does not count safe points.
 func (b *breather) wasDiverted() bool { return b.left.get() < diverted/2 }
 
-// gapProbe measures gaps of a task: the time from a request to the task's next safe point. Guarded by
-// the loop's lock.
+// gapProbe measures gaps of a task: the time from a request to the task's next safe point. Guarded
+// by the loop's lock.
 //
 // After a task has responded, it is asked again some time later, and the request stays posted until
 // the task responds. So only gaps longer than the interval are sure to be found, which are the gaps

@@ -11,7 +11,7 @@ import (
 // nothing yet. Called with regMu held.
 func (rt *Runtime) unmet() []string { return slices.Sorted(maps.Keys(rt.unmetNames().names)) }
 
-// unmetNames is called with regMu held.
+// unmetNames collects the names for unmet. Called with regMu held.
 func (rt *Runtime) unmetNames() unmetNames {
 	u := unmetNames{names: map[string]bool{}, sections: map[string]bool{}, tasks: map[string]bool{}}
 	said := func(name string) {

@@ -45,7 +45,7 @@ func (l *timeline) add(of *cocoon.Loop, slots int) {
 	l.slots = append(l.slots, now)
 }
 
-// line returns the time line, on which the most frequent names have names of their own.
+// line returns the time line. It shows the most frequent names, and the others as one.
 func (l *timeline) line(slots int) Line {
 	line := Line{Every: sampleEvery, Samples: len(l.slots), Names: []string{""}}
 	number := map[string]int{}

@@ -12,8 +12,8 @@ import (
 )
 
 // activation is one call of a guest's function. It is the context that the guest's host functions
-// get, so that the host finds it in one step. Only the goroutine of the call uses it, except for the
-// fields whose comments name a lock.
+// get, so that the host finds it in one step. Only the goroutine of the call uses it, except for
+// the fields whose comments name a lock.
 type activation struct {
 	context.Context // the task's
 
@@ -140,8 +140,8 @@ func (a *activation) cancel(cause error) {
 }
 
 // look charges the work done since the last safe point. It then handles what concerns the call: a
-// closed or paused instance, a used-up fuel slice (FuelEvent), a pending request, an ended context or
-// budget, and the end of the slice.
+// closed or paused instance, a used-up fuel slice (FuelEvent), a pending request, an ended context
+// or budget, and the end of the slice.
 func (a *activation) look() {
 	a.charge()
 	a.in.frame.look(a.in)

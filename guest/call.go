@@ -20,8 +20,9 @@ import (
 // Call is a safe point at its beginning. A throw unwinds the guest and its host functions with
 // their deferred calls, and Call returns an error that wraps the *cocoon.PreemptedError; the
 // instance is closed afterwards, unless Config.Reusable names the function. Other errors are a
-// *FuelError, a *ClosedError, a trap, and a *sys.ExitError of wazero. The latter means that the guest
-// exited with a code other than 0, or that a function with results exited instead of returning them.
+// *FuelError, a *ClosedError, a trap, and a *sys.ExitError of wazero. The latter means that the
+// guest exited with a code other than 0, or that a function with results exited instead of
+// returning them.
 func (in *Instance) Call(ctx context.Context, function string, args ...uint64) (results []uint64, err error) {
 	f, err := in.module.export(function)
 	if err == nil {
@@ -163,8 +164,8 @@ func (a *activation) invokeOn(fn api.Function, stack []uint64) error {
 	return err
 }
 
-// take returns the exported function for one call, which no other call uses meanwhile: each value of
-// type api.Function has one stack.
+// take returns the exported function for one call, which no other call uses meanwhile: each value
+// of type api.Function has one stack.
 func (in *Instance) take(f *export) api.Function {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -33,7 +33,7 @@ func (a *activation) waitFor() error {
 	waits.Lock()
 	defer waits.Unlock()
 	for in, seen := a.in, map[*Instance]bool{}; in != nil && !seen[in]; {
-		seen[in] = true // a second visit means a cycle that a is not part of: the last call to join it has failed
+		seen[in] = true // seen twice: in a cycle without a, of which the last call has failed
 		h := in.holder()
 		if h == nil {
 			break

@@ -150,7 +150,7 @@ func (in *Instance) close(ctx context.Context, cause error, by *activation) {
 	}
 }
 
-// join makes a one of the instance's live calls, unless the instance is closed.
+// join adds the call a to the instance's live calls, unless the instance is closed.
 func (in *Instance) join(a *activation) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -191,7 +191,8 @@ func (in *Instance) remove(a *activation) (last bool) {
 	return in.last()
 }
 
-// last reports whether the instance can be freed now, and by the caller. Called under the lock.
+// last reports whether the caller must free the instance now. It reports true once. Called under
+// the lock.
 func (in *Instance) last() bool {
 	if in.cause == nil || len(in.live) > 0 || in.done {
 		return false
@@ -230,14 +231,14 @@ func (in *Instance) quiet() {
 	}
 }
 
-// refusal returns the error of calls if the instance is closed.
+// refusal returns the error that calls get if the instance is closed, and nil if it is not.
 func (in *Instance) refusal() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.refused()
 }
 
-// refused is refusal. Called under the lock.
+// refused is refusal for callers that hold the lock.
 func (in *Instance) refused() error {
 	if in.cause == nil {
 		return nil

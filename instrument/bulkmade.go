@@ -14,7 +14,7 @@ type madeCopy struct {
 	n, from    ast.Expr
 }
 
-// madeCopies returns the madeCopy pairs among the statements of a block.
+// madeCopies returns each pair of a make and a copy among the statements of a block.
 func (r *rewriter) madeCopies(c *code, block ast.Node) (all []madeCopy) {
 	var list []ast.Stmt
 	switch block := block.(type) {

@@ -20,7 +20,7 @@ type figures struct {
 	PingP50us          int64  `json:"ping_p50_us"`
 	PingP99us          int64  `json:"ping_p99_us"`
 	WrongBenign        int    `json:"wrong_benign"`
-	GeneratorLateP99us int64  `json:"generator_late_p99_us"` // it sent its requests
+	GeneratorLateP99us int64  `json:"generator_late_p99_us"` // how late the generator sent its requests
 	loadtest.Cost
 }
 

@@ -70,10 +70,10 @@ func (t *Table) Expired() int64 { return t.expired.Load() }
 // SetTTL changes the time to live of all keys, including existing ones.
 func (t *Table) SetTTL(ttl int64) { t.ttl = ttl }
 
-// maxAhead is how far the time of a key's last write may lie ahead of now. Evaluations overtake each
-// other between reading the clock and calling this package, so a write may come with a later time
-// than the next one. Time then stands still for the key, so that no time is counted twice. If the
-// recorded time is further ahead, the clock was set back, and the recorded time counts as now.
+// maxAhead is how far the time of a key's last write may lie ahead of now. Evaluations overtake
+// each other between reading the clock and calling this package, so a write may come with a later
+// time than the next one. Time then stands still for the key, so that no time is counted twice. If
+// the recorded time is further ahead, the clock was set back, and the recorded time counts as now.
 const maxAhead = int64(time.Second)
 
 // Get returns the word of a key and the time of its last write. It counts as a use of the key.

@@ -34,8 +34,8 @@ func (l *lowerer) tail(n ast.Node) *ir.Node {
 	return nil
 }
 
-// sequence lowers effects and then, by last, the last node, in the order of the text, which is the
-// order of the sites.
+// sequence lowers the effects of n, and then its last node by calling last. It keeps the order of
+// the text, which is the order of the sites.
 func (l *lowerer) sequence(n *ast.SequenceNode, last func(ast.Node) *ir.Node) *ir.Node {
 	var first []*ir.Node
 	for _, e := range n.Nodes[:len(n.Nodes)-1] {

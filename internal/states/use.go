@@ -10,14 +10,14 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// To the states, an evaluation is one step: no other step comes between its reads and its writes. The
-// writes are applied together or, if the evaluation fails, not at all. So no count is lost, and
+// To the states, an evaluation is one step: no other step comes between its reads and its writes.
+// The writes are applied together or, if the evaluation fails, not at all. So no count is lost, and
 // values written together become visible together.
 //
-// The loop's lock serialises the evaluations on a loop, and a runtime with one loop needs no further
-// lock. With several loops, a step also takes the lock of the steps (Steps) if it writes a state that
-// all loops share, or reads two such states, a trend or a keyed state. That lock is taken after any
-// loop's lock, and held for less than a microsecond.
+// The loop's lock serialises the evaluations on a loop, and a runtime with one loop needs no
+// further lock. With several loops, a step also takes the lock of the steps (Steps) if it writes a
+// state that all loops share, or reads two such states, a trend or a keyed state. That lock is
+// taken after any loop's lock, and held for less than a microsecond.
 
 // Steps is the lock of the steps. It serialises evaluations on several loops.
 type Steps struct {

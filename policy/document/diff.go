@@ -82,8 +82,8 @@ func otherStates(old, new *Document) (names []string) {
 	return names
 }
 
-// restart says that a policy of both documents starts again, where its other changes do not say so,
-// or not all of it. Another mode alone leaves a policy as it is.
+// restart returns why a policy of both documents starts again, as far as its other changes do not
+// show that. A policy with only another mode does not start again.
 func restart(a, b policy.Spec, others []string, off bool) []string {
 	name := lang.RefersTo(b.Expr, others)
 	own := len(a.State) > 0 && len(b.State) > 0
