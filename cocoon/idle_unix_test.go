@@ -103,6 +103,15 @@ func startIdle() {
 	}
 }
 
+// stopIdle ends the processes that TestIdle has not waited for, because it did not run.
+func stopIdle() {
+	for _, p := range idleProcesses {
+		_ = p.Process.Kill()
+		_ = p.Wait()
+		_ = os.Remove(p.out.Name())
+	}
+}
+
 // TestIdle: a runtime that has nothing to do makes the kernel switch threads at most ten times a
 // second, whatever its policies. Each case has a process of its own.
 func TestIdle(t *testing.T) {

@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 		startIdle() // they idle for seconds, meanwhile other tests run
 	}
 	code := m.Run()
+	stopIdle()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := Default().Shutdown(ctx); err != nil { // the examples use it
