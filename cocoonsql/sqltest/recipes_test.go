@@ -11,6 +11,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/cocoonsql/sqltest/recipes"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
 )
@@ -222,5 +223,55 @@ func TestPgxInTx(t *testing.T) {
 	}
 	if made := pool.Stat().NewConnsCount(); made > 6 { // see TestThrowCostsNoConnection
 		t.Errorf("20 throws have cost %d connections", made-1)
+	}
+}
+
+// TestPgxInTxNested checks that a savepoint whose context ends before its commit is rolled back
+// while the transaction around it goes on, that this costs no connection, and that the same holds
+// for a section that is thrown into.
+func TestPgxInTxNested(t *testing.T) {
+	pool := pgxPool(t, 1)
+	ctx := context.Background()
+	_, err := pool.Exec(ctx, "drop table if exists pgxnested; create table pgxnested (part bool)")
+	tasktest.Must(t, err)
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1})
+	_, err = rt.RegisterTimeLimit(cocoon.TimeLimit{Func: "part", Limit: 2 * time.Millisecond})
+	tasktest.Must(t, err)
+	end := func() {}
+	cancelled := func(ctx context.Context, f func(context.Context) error) error {
+		ctx, end = context.WithCancel(ctx)
+		return f(ctx)
+	}
+	section := func(ctx context.Context, f func(context.Context) error) error {
+		_, err := cocoon.SectionContext(ctx, "part", func(ctx context.Context) (int, error) { return 0, f(ctx) })
+		return err
+	}
+	for i, part := range []func(context.Context, func(context.Context) error) error{section, cancelled, cancelled, cancelled} {
+		tasktest.Must(t, rt.Run(ctx, "job", func(ctx context.Context) error {
+			return recipes.InTx(ctx, pool, func(tx recipes.Slots) error {
+				err := part(ctx, func(ended context.Context) error {
+					return recipes.InTx(ended, tx.Of.(pgx.Tx), func(savepoint recipes.Slots) error {
+						_, err := savepoint.Exec(ctx, "insert into pgxnested values (true)")
+						end()
+						for start := time.Now(); ended.Err() == nil && time.Since(start) < 10*time.Second; {
+						} // without a safe point, so the first to notice is the commit
+						return err
+					})
+				})
+				if err == nil {
+					t.Errorf("%d: a savepoint whose context has ended was committed", i)
+				}
+				_, err = tx.Exec(ctx, "insert into pgxnested values (false)")
+				return err
+			})
+		}))
+	}
+	var parts, whole int
+	tasktest.Must(t, pool.QueryRow(ctx, "select count(*) filter (where part), count(*) filter (where not part) from pgxnested").Scan(&parts, &whole))
+	if parts != 0 || whole != 4 {
+		t.Errorf("%d rows of savepoints that were not committed, %d of transactions; want 0 and 4", parts, whole)
+	}
+	if made := pool.Stat().NewConnsCount(); made > 1 {
+		t.Errorf("the savepoints have cost %d connections", made-1)
 	}
 }

@@ -53,8 +53,10 @@ func (r row) Scan(dest ...any) error {
 	return cocoon.BlockCall(r.ctx, func() error { return r.of.QueryRow(r.ctx, r.sql, r.args...).Scan(dest...) })
 }
 
-// InTx calls f in a transaction of the pool or connection, and commits if f returns nil. A throw in
-// f rolls the transaction back, and costs no connection.
+// InTx calls f in a transaction of the pool or connection, or in a savepoint of a pgx.Tx, and
+// commits if f returns nil. A throw in f rolls back to where InTx began, and costs no connection. If
+// a throw is pending, or ctx has ended, InTx does not commit; a commit that has begun is not cut
+// short.
 func InTx(ctx context.Context, db interface {
 	Begin(context.Context) (pgx.Tx, error)
 }, f func(tx Slots) error) error {
@@ -70,5 +72,10 @@ func InTx(ctx context.Context, db interface {
 	if err := f(Slots{tx}); err != nil {
 		return err
 	}
-	return cocoon.BlockCall(ctx, func() error { return tx.Commit(ctx) })
+	return cocoon.BlockCall(ctx, func() error {
+		if ctx.Err() != nil { // pgx would neither release nor roll back a savepoint, and close a connection
+			return context.Cause(ctx)
+		}
+		return tx.Commit(context.WithoutCancel(ctx))
+	})
 }
