@@ -144,11 +144,12 @@ func TestCancelWhileSuspended(t *testing.T) {
 	must(t, rt.RegisterSafeFunc("get"))
 	_, err := rt.RegisterDefaultPreemption(OnEnqueue)
 	must(t, err)
+	l := oneSlot(t, rt)
 	running := make(chan struct{})
-	scan := rt.Go(background, "scan", func(ctx context.Context) error { close(running); return spinForever(ctx) })
+	scan := l.Go(background, "scan", func(ctx context.Context) error { close(running); return spinForever(ctx) })
 	receive(t, "the scan", running)
-	must(t, rt.Run(background, "get", func(context.Context) error {
-		if st := rt.Loop().Stats(); st.Suspended != 1 {
+	must(t, l.Run(background, "get", func(context.Context) error {
+		if st := l.Stats(); st.Suspended != 1 {
 			t.Errorf("%+v", st)
 		}
 		scan.Cancel()

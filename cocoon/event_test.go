@@ -158,24 +158,25 @@ func TestOnlySafeTasksRunMeanwhile(t *testing.T) {
 	must(t, rt.RegisterSafeFunc("get"))
 	_, err := rt.RegisterDefaultPreemption(OnEnqueue)
 	must(t, err)
+	l := oneSlot(t, rt)
 	running, done := make(chan struct{}), make(chan struct{})
 	scanning := true // the race detector reports an overlap with the atomic task
-	scan := rt.Go(background, "scan", func(ctx context.Context) error {
+	scan := l.Go(background, "scan", func(ctx context.Context) error {
 		close(running)
 		spin(ctx, done)
 		scanning = false
 		return nil
 	})
 	receive(t, "the scan", running)
-	atomic := rt.Go(background, "atomic", func(context.Context) error {
+	atomic := l.Go(background, "atomic", func(context.Context) error {
 		if scanning {
 			t.Error("an atomic task ran while the scan was half-way")
 		}
 		return nil
 	})
-	eventually(t, "it to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
+	eventually(t, "it to wait", func() bool { return l.Stats().Queued == 1 })
 	for range 50 {
-		must(t, rt.Run(background, "get", idle))
+		must(t, l.Run(background, "get", idle))
 	}
 	close(done)
 	must(t, scan.Wait(background))

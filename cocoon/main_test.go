@@ -280,3 +280,12 @@ func (n *notes) add(name string) {
 	defer n.mu.Unlock()
 	n.names = append(n.names, name)
 }
+
+// oneSlot returns a loop with one slot, which it does not lend to other tasks. On the default loop a
+// task that only spins may lose its slot, because Go makes it wait when a garbage collection begins.
+func oneSlot(t testing.TB, rt *Runtime) *Loop {
+	t.Helper()
+	l, err := rt.NewLoop(LoopConfig{Name: "one", Slots: 1})
+	must(t, err)
+	return l
+}
