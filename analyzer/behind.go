@@ -12,7 +12,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// maxPairs bounds the pairs of policies that are followed together, and maxCompared the pairs whose
+// maxPairs bounds the pairs of policies followed together, and maxCompared the pairs whose
 // matches are compared.
 const (
 	maxPairs    = 300

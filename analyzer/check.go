@@ -51,7 +51,7 @@ func (a *analysis) checkPossible(n *ir.Node, operand value) {
 	a.refuse(n, "", "%s always overflows: its result is beyond 64 bits", a.text(n))
 }
 
-// checkInterval refuses an interval() that is always out of bounds.
+// checkInterval refuses an interval() always out of bounds.
 func (a *analysis) checkInterval(n *ir.Node, v value) {
 	if a.p.Sites[n.Index].Effect != stubs.Interval {
 		return

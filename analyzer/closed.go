@@ -17,7 +17,7 @@ const later = int64(1) << 61
 
 // closed returns warnings about policies that refuse all tasks while states keep their first
 // values, if only tasks that have been let in change these states: most often a circuit breaker
-// that is written the wrong way round. It also returns the states, by their own names.
+// written the wrong way round. It also returns the states, by their own names.
 func closed(members []Member, d Declared) (all []Remark, states map[string]bool) {
 	states = map[string]bool{}
 	writers := map[string][]Member{}

@@ -87,7 +87,7 @@ func (c *tally) pairs() bool {
 	return c.up&^comes == 0 && c.down&^stubs.Ends == 0 || c.down&^comes == 0 && c.up&^stubs.Ends == 0
 }
 
-// drift warns of tasks that are counted up more often than down, or the reverse.
+// drift warns of tasks counted up more often than down, or the reverse.
 func (c *tally) drift() []Remark {
 	first := c.first()
 	for _, l := range lives {

@@ -8,7 +8,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// shortLife is the time to live under which tasks that are counted are likely to outlive their key.
+// shortLife is the time to live under which counted tasks are likely to outlive their key.
 const shortLife = 10 * time.Second
 
 // forgotten warns of a count of tasks whose keys expire soon after the last write: the tasks are

@@ -61,7 +61,7 @@ type pathwise struct {
 	left  int        // how many more paths are followed
 }
 
-// maxPaths bounds the paths of a policy that are followed.
+// maxPaths bounds the number of paths followed in a policy.
 const maxPaths = 64
 
 // walk calls then at the end of each path through n, with the facts of the path.

@@ -22,7 +22,7 @@ func (l latch) sure(o Member) bool {
 	return l.sureWith(o, 0) || l.sureWith(o, 1)
 }
 
-// sureWith is sure if the last task counts as so many in the slots that are taken.
+// sureWith is sure if the last task counts as so many in the taken slots.
 func (l latch) sureWith(o Member, busy int64) bool {
 	w := &pathwise{analysis: l.with(o, l.stuck), left: maxPaths}
 	for _, r := range w.p.Reads {

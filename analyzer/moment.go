@@ -7,7 +7,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// uptime is the clock of moments: a state that is compared with it holds a moment.
+// uptime is the clock of moments: a state compared with it holds a moment.
 var uptime = source{stub: stubs.RuntimeUptime}
 
 // moments returns warnings about states that policies compare with the clock, and that an effect

@@ -68,7 +68,7 @@ func isFraction(n *ir.Node) bool {
 	return n.Op == ir.OpConst && n.Type == stubs.Float && f != math.Trunc(f)
 }
 
-// fraction warns of a whole quotient by a constant that is compared with a fraction.
+// fraction warns of a whole quotient by a constant, compared with a fraction.
 func (a *analysis) fraction(n, quotient, with *ir.Node) {
 	if q := a.named(quotient); q != nil && q.Op == ir.OpDiv && q.Type == stubs.Int && q.B.Op == ir.OpConst {
 		a.warn(q, fmt.Sprintf("write float(%s) / %s.0", a.text(q.A), a.text(q.B)), "%s drops the fraction, and is compared with %s", a.text(q), a.text(with))

@@ -12,7 +12,7 @@ import (
 // of several hours; an author who names more of them most likely means a time of the day.
 const edge = 15
 
-// timeOfDay warns of a time of the day that is compared by its parts, as clock.hour >= 22 and
+// timeOfDay warns of a time of the day compared by its parts, as clock.hour >= 22 and
 // clock.minute >= 30 for half past ten or later: it holds at 22:45, and not at 23:00.
 func (a *analysis) timeOfDay() {
 	a.p.Root.Any(func(n *ir.Node) bool {

@@ -32,7 +32,7 @@ type Declared struct {
 	Tenants int    // how many tenants are expected, as in policy.Tenants
 }
 
-// Together returns warnings about policies that are in force together, in their order.
+// Together returns warnings about policies in force together, in their order.
 func Together(members []Member) []Remark { return slices.Concat(ordered(members), unzoned(members)) }
 
 // Flows returns warnings about what policies write for other policies to read, and about ranks. It

@@ -94,7 +94,7 @@ func (m Member) takesAlways(n *ir.Node) bool {
 	}
 }
 
-// first returns the part of a condition that is evaluated first.
+// first returns the part of a condition evaluated first.
 func first(n *ir.Node) *ir.Node {
 	for n.Op == ir.OpNot || n.Op == ir.OpAnd || n.Op == ir.OpOr {
 		n = n.A

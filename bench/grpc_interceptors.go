@@ -56,7 +56,7 @@ func messageSide(ctx context.Context, e effort) (figures, error) {
 	})
 }
 
-// readyStream is a stream with a client that is always ready.
+// readyStream is a stream whose client is always ready.
 type readyStream struct {
 	grpc.ServerStream
 	ctx context.Context

@@ -11,7 +11,7 @@ import (
 // guestPage is the size of the linear memory of a guest of the crowd.
 const guestPage = 64 << 10
 
-// guestCrowd measures the memory of guests that are suspended in the middle of their work, each in
+// guestCrowd measures the memory of guests suspended in the middle of their work, each in
 // an instance of its own. They take turns on one slot, so all but one are suspended.
 func guestCrowd(ctx context.Context, r *report, e guestEffort) (err error) {
 	wasm, err := readGuest(smallGuest)

@@ -63,7 +63,7 @@ func (s *strand) doom(err *PreemptedError, now int64) *PreemptedError {
 	return err
 }
 
-// cancelAll cancels the children of a task that is cancelled, except those in others.
+// cancelAll cancels the children of a cancelled task, except those in others.
 func cancelAll(children []*Task, cause error, others map[*Task]struct{}) {
 	for _, c := range children {
 		if _, ok := others[c]; !ok {

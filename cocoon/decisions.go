@@ -153,7 +153,7 @@ func (s *decisionStream) addCancel(d *Decision) {
 	}
 }
 
-// skip counts a decision that is not kept.
+// skip counts a decision left out.
 func (s *decisionStream) skip() {
 	s.mu.Lock()
 	if !s.ended.Load() {

@@ -11,7 +11,7 @@ const maxEnded = 64
 // endedOthers is the key of the counters of all other ended policies. No policy has this name.
 const endedOthers = "*"
 
-// endedPolicies keeps the counters of policies that are no longer in force, so that none vanishes
+// endedPolicies keeps the counters of policies no longer in force, so that none vanishes
 // together with its policy. Guarded by regMu.
 type endedPolicies struct {
 	names []string // in the order in which they ended

@@ -187,8 +187,8 @@ func (rt *Runtime) keepsTenant(table *tenantTable, name stubs.NameID) bool {
 }
 
 // keepTenants finds the tenants that policies name: their accounts do not count towards the bound
-// on accounts. Accounts of tenants that are named no longer count again. If there are too many
-// then, keepTenants removes those of them that have no live task. Called with regMu held.
+// on accounts. Accounts of tenants no longer named count again. If there are too many then,
+// keepTenants removes those of them that have no live task. Called with regMu held.
 func (rt *Runtime) keepTenants() {
 	now := spoken{}
 	for _, r := range rt.policies {

@@ -5,7 +5,7 @@ import "sync/atomic"
 // slot is one slot of a loop. Each has its own cache lines, so that while slots are free, tasks
 // that start and end on different cores write to no shared memory.
 //
-//  1. Code that holds the loop's lock opens the slots that are free in the core, by storing nil,
+//  1. Code that holds the loop's lock opens the free slots of the core, by storing nil,
 //     unless a policy or an account must see every task.
 //  2. Run takes an open slot by exchanging nil for its strand's quick claim. When the task ends, it
 //     exchanges the claim for nil.

@@ -24,7 +24,7 @@ type Stats struct {
 	Loops    []LoopStats
 	Policies map[string]PolicyStats // in force
 
-	// Ended has the counters of the last 64 policies that are no longer in force: they were
+	// Ended has the counters of the last 64 policies no longer in force: they were
 	// cancelled, have cancelled themselves, or are no longer in their document, or the runtime has
 	// shut down. Policies of one name count together. The key "*" has the sum of earlier ones. A
 	// policy that was switched off after failures stays in Policies.

@@ -13,7 +13,7 @@ import (
 
 // unsuspended returns warnings about policies that switch tasks out or move them to the background,
 // and that can take no slot from a task, because of the kinds of all tasks that have come. Kinds
-// that are registered or declared for other names count, too: such tasks may still come. Called with
+// registered or declared for other names count, too: such tasks may still come. Called with
 // regMu held.
 func (rt *Runtime) unsuspended() (all []analyzer.Remark) {
 	for _, name := range slices.Sorted(maps.Keys(rt.policies)) {

@@ -48,7 +48,7 @@ func (rt *Runtime) onSlots() (all []analyzer.Remark) {
 	return all
 }
 
-// newRemarks returns the texts of the remarks that are not in told, by policy, and puts all into
+// newRemarks returns the texts of the remarks not in told, by policy, and puts all into
 // told. Called with regMu held.
 func (rt *Runtime) newRemarks(told *[]string, remarks []analyzer.Remark) map[string][]string {
 	texts, all := map[string][]string{}, []string(nil)

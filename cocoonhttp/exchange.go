@@ -134,7 +134,7 @@ func (e *exchange) settle(err error) {
 	switch {
 	case e.hijacked:
 		// The connection belongs to the handler. One that a throw unwinds may not close it, as that of
-		// net/rpc does not, and its client would wait for ever.
+		// net/rpc does not, and its client would wait without end.
 		if err != nil && e.conn != nil {
 			e.conn.Close()
 		}

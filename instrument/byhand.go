@@ -108,7 +108,7 @@ func isReleaseType(t types.Type) bool {
 }
 
 // makersIn returns the stores that give the function's variables an acquired value: a value
-// from a call or a channel, or a part of such a value.
+// from a call or a channel, or a part of this value.
 func (r *rewriter) makersIn(c *code, stores []store) map[*types.Var][]ast.Node {
 	all := map[*types.Var][]ast.Node{}
 	for more := true; more; {

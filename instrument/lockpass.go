@@ -39,7 +39,7 @@ type passes struct {
 // passLocks finds the functions that acquire or release locks for their callers, and reports
 // whether there are any.
 func (r *rewriter) passLocks() bool {
-	for range 3 { // a caller of such a function may itself pass the lock on
+	for range 3 { // its caller may itself pass the lock on
 		known := len(r.passing)
 		for _, c := range r.codes {
 			if c.decl == nil {

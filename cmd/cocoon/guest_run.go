@@ -80,7 +80,7 @@ func (g *guestRun) call(ctx context.Context, wasm []byte, args []string, s strea
 	return err
 }
 
-// guestEndsWithin is how long a guest that is stopped may take to end. If it waits in the host, as
+// guestEndsWithin is how long a stopped guest may take to end. If it waits in the host, as
 // in a read from a terminal, nothing ends the wait but the process.
 const guestEndsWithin = 200 * time.Millisecond
 

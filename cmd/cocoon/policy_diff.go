@@ -70,7 +70,7 @@ func runDiff(fs *flag.FlagSet) func([]string, streams) (int, error) {
 	}
 }
 
-// side is a document that is compared.
+// side is one of the compared documents.
 type side struct {
 	*document.Document
 	off map[string]bool // policies that a server does not evaluate any more

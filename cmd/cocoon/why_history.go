@@ -49,7 +49,7 @@ const taskPrefix = "cocoon task "
 type taskHistory struct {
 	name    string
 	changes []change
-	open    []state // the regions that are open, the innermost last
+	open    []state // the open regions, the innermost last
 }
 
 type change struct {
