@@ -52,8 +52,8 @@ func (c *tally) arrivals(m Member) bool {
 		slices.ContainsFunc(c.by, func(by counting) bool { return !by.refused() })
 }
 
-// refused reports whether the effect counts tasks that its policy refuses in any case. A key of such
-// a count expires when its tasks are no longer refused, as its author means.
+// refused reports whether the effect counts tasks that its policy refuses in any case. A key of
+// such a count expires when its tasks are no longer refused, as its author means.
 func (c counting) refused() (yes bool) {
 	c.Verified.program.Root.Any(func(n *ir.Node) bool {
 		if n.Op == ir.OpSeq && n.Type == stubs.Verdict && n.A.Any(func(n *ir.Node) bool { return n == c.effect }) {

@@ -23,8 +23,8 @@ func (a *analysis) timeOfDay() {
 	})
 }
 
-// mixedClock warns of clock.minute * 60 + clock.hour, of which the factor belongs to the hour, and of
-// clock.hour * 100 + clock.minute compared with a number that no time of the day has, as 260.
+// mixedClock warns of clock.minute * 60 + clock.hour, of which the factor belongs to the hour, and
+// of clock.hour * 100 + clock.minute compared with a number that no time of the day has, as 260.
 func (a *analysis) mixedClock() {
 	reads := func(n *ir.Node, id stubs.ID) bool {
 		n = a.named(n)

@@ -64,8 +64,8 @@ func (c *cpuClock) crowded() bool {
 
 // usedSince returns how much processor time the process has used since a time before the first
 // sample of a task, at most: what it has used since a reading before that time, or since a later
-// reading and with all Ps until then. read is false if there is no earlier reading: then the process
-// has used no more than since its start.
+// reading and with all Ps until then. read is false if there is no earlier reading: then the
+// process has used no more than since its start.
 func (c cpuSample) usedSince(from, now int64) (most int64, read bool) {
 	most = min((now-from)*c.procs, c.used)
 	if c.past == nil {

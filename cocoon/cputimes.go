@@ -15,9 +15,10 @@ type cpuClock struct {
 }
 
 // pastCPU holds the latest readings of the process's processor time, at least oldCPU apart, and the
-// newest. The newest alone would not do: in a throttled process the timer reads the time twice while
-// the process runs, and what the process used in between says nothing about the 90 ms before, in
-// which it stood still. The timer adds readings; tasks that give up their slots look at them too.
+// newest. The newest alone would not do: in a throttled process the timer reads the time twice
+// while the process runs, and what the process used in between says nothing about the 90 ms before,
+// in which it stood still. The timer adds readings; tasks that give up their slots look at them
+// too.
 type pastCPU struct {
 	mu       sync.Mutex     // guards what follows; taken under a loop's
 	readings [16]cpuReading // a ring; at is 0 where there is no reading yet

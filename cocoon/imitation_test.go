@@ -222,8 +222,8 @@ func (i *imitation) block(s *strand) {
 	i.deliver()
 }
 
-// unseat takes a slot back. The task was sampled just before: the process uses none of the time that
-// the imitation lets pass.
+// unseat takes a slot back. The task was sampled just before: the process uses none of the time
+// that the imitation lets pass.
 func (i *imitation) unseat(s *strand) {
 	s.sampled = i.now
 	i.l.unseat(s, i.now)

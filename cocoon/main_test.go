@@ -73,9 +73,9 @@ func start(t testing.TB, cfg Config) *Runtime {
 	return rt
 }
 
-// shorter shortens durations of this package for the short form of a test, to a fifth. The test must
-// not be parallel. It must call shorter before it starts a runtime, which ends before they are as
-// long as before.
+// shorter shortens durations of this package for the short form of a test, to a fifth. The test
+// must not be parallel. It must call shorter before it starts a runtime, which ends before they are
+// as long as before.
 func shorter(t *testing.T, durations ...*time.Duration) {
 	if !longtest.Off() {
 		return
@@ -110,8 +110,8 @@ func checkFree(t testing.TB, rt *Runtime) {
 }
 
 // eventually waits until ok holds. A task that slept here would wait unannounced and lose its slot,
-// so tasks spin. Other goroutines spin for the first milliseconds only: they leave the processors to
-// the tasks.
+// so tasks spin. Other goroutines spin for the first milliseconds only: they leave the processors
+// to the tasks.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	pause := runtime.Gosched
@@ -281,8 +281,9 @@ func (n *notes) add(name string) {
 	n.names = append(n.names, name)
 }
 
-// oneSlot returns a loop with one slot, which it does not lend to other tasks. On the default loop a
-// task that only spins may lose its slot, because Go makes it wait when a garbage collection begins.
+// oneSlot returns a loop with one slot, which it does not lend to other tasks. On the default loop
+// a task that only spins may lose its slot, because Go makes it wait when a garbage collection
+// begins.
 func oneSlot(t testing.TB, rt *Runtime) *Loop {
 	t.Helper()
 	l, err := rt.NewLoop(LoopConfig{Name: "one", Slots: 1})

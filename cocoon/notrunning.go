@@ -5,8 +5,8 @@ import (
 	"github.com/cocoon-go/cocoon/internal/sched"
 )
 
-// starve subtracts a time in which a task with a slot had no processor from its running time. Called
-// under the loop's lock.
+// starve subtracts a time in which a task with a slot had no processor from its running time.
+// Called under the loop's lock.
 func (s *strand) starve(off, now int64) {
 	if st := s.core.State(); st == sched.Running || st == sched.Lent {
 		s.core.Discount(off, false, now)

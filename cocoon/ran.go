@@ -23,9 +23,9 @@ import (
 //     no task can have run longer than that. This is exact if one task keeps the process busy, and
 //     otherwise a bound. Windows does not tell that time exactly (kernel.ExactCPU);
 //   - the part that exceeds an equal share of that processor time, if the process got less of it
-//     than the goroutines that want a P could use: if there are more of them than Ps, or more Ps than
-//     cores, which a hot runtime makes possible, if other processes want the cores, or if the timer
-//     fired much too late (tooLate). There is no way to know which of the goroutines had a core. If
+//     than the goroutines that want a P could use: if there are more of them than Ps, or more Ps
+//     than cores, which a hot runtime makes possible, if other processes want the cores, or if the
+//     timer fired much too late (tooLate). There is no way to know which of the goroutines had a core. If
 //     there are more goroutines than Ps, the state in which a look finds the task says little: with
 //     40 on two Ps, a task that was found running twice would have used up a limit of 20 ms.
 //
@@ -67,14 +67,14 @@ func idleLook(waited, lead int64) int64 {
 }
 
 // Looks that find a task running among other goroutines that want a P put its first sample off,
-// putOffs times at most, and at most until the task has run for three quarters of its lead. With one
-// reading, short requests that happen to be there count as if they had shared the cores since the
-// task began: a limit of 100 ms threw 12 ms late in 7 of 100 attacks among 500 requests a second
-// (bench redos). Most of them have ended at the next look. On one P they have not, because the timer
-// gets the P when they are all ready; there the looks make the runtime hot (strainTimes), and the
-// next look has a P of its own. If the process got less processor time than a single busy task
-// takes, the sample is not put off: the timer of a throttled process comes late, and a task that did
-// not run would exceed its limit before the next look.
+// putOffs times at most, and at most until the task has run for three quarters of its lead. With
+// one reading, short requests that happen to be there count as if they had shared the cores since
+// the task began: a limit of 100 ms threw 12 ms late in 7 of 100 attacks among 500 requests a
+// second (bench redos). Most of them have ended at the next look. On one P they have not, because
+// the timer gets the P when they are all ready; there the looks make the runtime hot (strainTimes),
+// and the next look has a P of its own. If the process got less processor time than a single busy
+// task takes, the sample is not put off: the timer of a throttled process comes late, and a task
+// that did not run would exceed its limit before the next look.
 const putOffs = 4 // one more than strainTimes
 
 // nextLook returns how long to put a first sample off.
@@ -175,8 +175,8 @@ func (s *strand) sampleLate(now int64) {
 	}
 }
 
-// inStretch subtracts the time until now that a task had no processor in its stretch (exact.go), and
-// reports whether it is in one. Called by the timer, under the loop's lock.
+// inStretch subtracts the time until now that a task had no processor in its stretch (exact.go),
+// and reports whether it is in one. Called by the timer, under the loop's lock.
 func (s *strand) inStretch(now int64) bool {
 	m := s.stacks.Load()
 	if m == nil {

@@ -246,8 +246,8 @@ func TestFirstShare(t *testing.T) {
 	}
 }
 
-// Looks at which the processor time is not read count as running. The next reading takes off what the
-// process cannot have had since the previous one, also before the latest look.
+// Looks at which the processor time is not read count as running. The next reading takes off what
+// the process cannot have had since the previous one, also before the latest look.
 func TestReadingSettlesEarlierLooks(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	rt := start(t, Config{Slots: 1})
@@ -285,8 +285,8 @@ func readAt(at, used int64) *pastCPU {
 }
 
 // A process with a fifth of a processor runs on two for 10 ms, and stands still for 90. Meanwhile
-// its timer reads the processor time whenever it can. A task that began in an earlier period used at
-// most what the process has, although both processors were busy at the last readings.
+// its timer reads the processor time whenever it can. A task that began in an earlier period used
+// at most what the process has, although both processors were busy at the last readings.
 func TestThrottledBeforeTheFirstSample(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	var past pastCPU

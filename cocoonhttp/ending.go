@@ -102,8 +102,8 @@ func (e *exchange) settleBody() {
 }
 
 const (
-	// arrived is how long settleBody waits for bytes that have arrived. The end of the response waits,
-	// too.
+	// arrived is how long settleBody waits for bytes that have arrived. The end of the response
+	// waits, too.
 	arrived = 10 * time.Millisecond
 
 	// mostUnread is how much of an unread body net/http's server reads to reuse a connection.

@@ -133,8 +133,8 @@ func (e *exchange) settle(err error) {
 	e.refused = err != nil
 	switch {
 	case e.hijacked:
-		// The connection belongs to the handler. One that a throw unwinds may not close it, as that of
-		// net/rpc does not, and its client would wait without end.
+		// The connection belongs to the handler. One that a throw unwinds may not close it, as that
+		// of net/rpc does not, and its client would wait without end.
 		if err != nil && e.conn != nil {
 			e.conn.Close()
 		}

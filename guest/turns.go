@@ -11,8 +11,8 @@ import (
 //  1. A thread asks for the turn. The thread gets the turn at once if no thread has it and none
 //     waits.
 //  2. The holder gives the turn back when it ends. If the instance's threads take turns (shares),
-//     the holder also does so when it is suspended, and when its slice is over. The turn then goes to
-//     the thread that has waited longest, or to one that the seed selects.
+//     the holder also does so when it is suspended, and when its slice is over. The turn then goes
+//     to the thread that has waited longest, or to one that the seed selects.
 //  3. While the instance is paused, the turn goes only to threads that unwind. With a seed, a pause
 //     that stops a thread in its turn changes nothing: the thread goes on first.
 type turns[T comparable] struct {

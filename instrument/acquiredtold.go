@@ -15,7 +15,8 @@ import (
 // Such a call releases nothing. So what it uses is no resource because of it.
 
 // telling matches the names of functions that tell something of their arguments: logs, metrics and
-// accounts, with the usual endings. The name has to match as a whole: Logout and ErrorAndClose do not.
+// accounts, with the usual endings. The name has to match as a whole: Logout and ErrorAndClose do
+// not.
 var telling = regexp.MustCompile(`^([Ll]og|[Pp]rint|[Dd]ebug|[Ii]nfo|[Nn]otice|[Ww]arn|[Ww]arning|[Ee]rror|[Oo]bserve|[Rr]ecord|[Mm]easure|[Cc]ount|[Aa]ccount|Timing|Msg)(f|ln|w|Context|Ctx|Attrs|Duration)?$`)
 
 // describing are packages of the standard library whose functions and methods describe values, and
@@ -101,8 +102,8 @@ func (r *rewriter) callTells(call *ast.CallExpr) bool {
 	return r.tells(call)
 }
 
-// callAdds reports whether a call locks or unlocks, or adds to a number, as a function that accounts
-// does.
+// callAdds reports whether a call locks or unlocks, or adds to a number, as a function that
+// accounts does.
 func (r *rewriter) callAdds(call *ast.CallExpr) bool {
 	f, ok := r.object(ast.Unparen(call.Fun)).(*types.Func)
 	if !ok || f.Pkg() == nil {

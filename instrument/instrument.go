@@ -24,20 +24,20 @@
 //   - Where does a loop get its poll: loops.go. How is a counted loop split into pieces: strip.go,
 //     striprange.go; its counter and limit: counter.go, counterwhile.go, limit.go; the text of a
 //     piece: piece.go. Iterators and iter.Pull: iterator.go, pull.go.
-//   - Which functions poll at their entry, and where: calls.go and components.go find calls that lead
-//     back, enter.go chooses the place; inline.go keeps small functions inlinable; cost.go weighs
-//     code.
+//   - Which functions poll at their entry, and where: calls.go and components.go find calls that
+//     lead back, enter.go chooses the place; inline.go keeps small functions inlinable; cost.go
+//     weighs code.
 //   - Calls that copy or allocate much: bulk.go, bulkmade.go, bulktext.go.
 //   - Functions that become sections: section.go, failure.go.
-//   - Where a lock is held: hold.go, locks.go, lockflow.go, groups.go, flags.go; which locks a throw
-//     may pass: lockpass.go, passedcalls.go, fresh.go; the lines for the runtime: held.go.
-//   - Where a resource has no deferred release yet: acquired.go and the other acquired*.go, byhand.go,
-//     handed.go, pools.go, dispensable.go.
+//   - Where a lock is held: hold.go, locks.go, lockflow.go, groups.go, flags.go; which locks a
+//     throw may pass: lockpass.go, passedcalls.go, fresh.go; the lines for the runtime: held.go.
+//   - Where a resource has no deferred release yet: acquired.go and the other acquired*.go,
+//     byhand.go, handed.go, pools.go, dispensable.go.
 //   - Other stretches that a throw must not leave half-way: publish.go, publishflow.go (published
 //     values), ticket.go, waited.go and the other waited*.go (goroutines that are waited for),
 //     writes.go. The list of all stretches in which a task is not unwound: keeps.go.
-//   - What is not rewritten: refused.go, directives.go; what is rewritten in a simpler way after the
-//     compiler has reported a mistake: careful.go.
+//   - What is not rewritten: refused.go, directives.go; what is rewritten in a simpler way after
+//     the compiler has reported a mistake: careful.go.
 //   - The lines of returns: returns.go.
 //   - Gaps: gaps.go, path.go, reason.go, lost.go, links.go.
 package instrument

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/tools/go/analysis/passes/inspect"
 )
 
-// TestAnalyzers runs each analyzer on its own packages in testdata, and all of them on package plain.
-// One load has all packages, because each load parses and checks the standard library, which takes
-// most of the time of this test.
+// TestAnalyzers runs each analyzer on its own packages in testdata, and all of them on package
+// plain. One load has all packages, because each load parses and checks the standard library, which
+// takes most of the time of this test.
 func TestAnalyzers(t *testing.T) {
 	results := analysistest.RunWithSuggestedFixes(goFiles{t}, analysistest.TestData(), &analysis.Analyzer{
 		Name: "byfolder", Doc: "runs the analyzers of a folder", Run: runByFolder,
@@ -30,8 +30,8 @@ func TestAnalyzers(t *testing.T) {
 	checkDocuments(t, results[i])
 }
 
-// runByFolder runs the analyzer of which the package's folder has the name: cocoonerr, cocoonlock and
-// cocoonctx, or policy with more. On other packages it runs all analyzers.
+// runByFolder runs the analyzer of which the package's folder has the name: cocoonerr, cocoonlock
+// and cocoonctx, or policy with more. On other packages it runs all analyzers.
 func runByFolder(pass *analysis.Pass) (any, error) {
 	folder := pass.Pkg.Path()
 	for _, a := range Analyzers {
@@ -48,8 +48,8 @@ func runByFolder(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// goFiles drops the complaints of analysistest about diagnostics in documents, which have no comments
-// that want them: checkDocuments compares these diagnostics.
+// goFiles drops the complaints of analysistest about diagnostics in documents, which have no
+// comments that want them: checkDocuments compares these diagnostics.
 type goFiles struct{ testing.TB }
 
 func (t goFiles) Errorf(format string, args ...any) {

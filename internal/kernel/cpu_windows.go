@@ -2,7 +2,8 @@ package kernel
 
 import "golang.org/x/sys/windows"
 
-// ExactCPU reports whether ProcessCPU is exact to a millisecond. Windows counts clock ticks of 16 ms.
+// ExactCPU reports whether ProcessCPU is exact to a millisecond. Windows counts clock ticks of 16
+// ms.
 const ExactCPU = false
 
 // ProcessCPU returns the processor time that the process has used, in ns.

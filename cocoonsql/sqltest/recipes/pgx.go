@@ -54,8 +54,8 @@ func (r row) Scan(dest ...any) error {
 }
 
 // InTx calls f in a transaction of the pool or connection, or in a savepoint of a pgx.Tx, and
-// commits if f returns nil. A throw in f rolls back to where InTx began, and costs no connection. If
-// a throw is pending, or ctx has ended, InTx does not commit; a commit that has begun is not cut
+// commits if f returns nil. A throw in f rolls back to where InTx began, and costs no connection.
+// If a throw is pending, or ctx has ended, InTx does not commit; a commit that has begun is not cut
 // short.
 func InTx(ctx context.Context, db interface {
 	Begin(context.Context) (pgx.Tx, error)
