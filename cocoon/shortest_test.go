@@ -15,7 +15,7 @@ import (
 func TestShortestFirst(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1, MaxBypass: -1})
 	register(t, rt, policy.ShortestRemaining())
-	for name, work := range map[string]time.Duration{"long": 50 * time.Millisecond, "short": time.Millisecond} {
+	for name, work := range map[string]time.Duration{"long": 150 * time.Millisecond, "short": time.Millisecond} {
 		must(t, rt.Run(background, name, func(ctx context.Context) error { return workFor(ctx, work) }))
 	}
 	got := startOrder(t, rt, []arrival{

@@ -182,7 +182,7 @@ func TestAbortAfterThrowLogsNoPanic(t *testing.T) {
 	var log bytes.Buffer
 	rt, err := cocoon.New(cocoon.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	tasktest.Must(t, err)
-	tasktest.Must(t, rt.LoadPolicies(strings.NewReader("version: 1\nlimits: [{func: copy, limit: 1ms}]\n")))
+	tasktest.Must(t, rt.LoadPolicies(strings.NewReader("version: 1\nlimits: [{func: copy, limit: 5ms}]\n")))
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		_, err := cocoon.Section(r.Context(), "copy", func() (int, error) {
 			for {
