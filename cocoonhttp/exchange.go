@@ -126,7 +126,8 @@ func (e *exchange) broken() error {
 // settle sends the rest of the response when the handler has returned, or a different response if
 // the task was refused or thrown into; err is the reason. The task has ended, so settle may block.
 func (e *exchange) settle(err error) {
-	cut := e.ended(err != nil || e.survived != nil || e.cutShort != nil)
+	unwound := err != nil
+	cut := e.ended(unwound || e.survived != nil || e.cutShort != nil)
 	if err == nil {
 		err = e.broken()
 	}
@@ -135,7 +136,7 @@ func (e *exchange) settle(err error) {
 	case e.hijacked:
 		// The connection belongs to the handler. One that a throw unwinds may not close it, as that
 		// of net/rpc does not, and its client would wait without end.
-		if err != nil && e.conn != nil {
+		if unwound && e.conn != nil {
 			e.conn.Close()
 		}
 		return
