@@ -25,9 +25,9 @@ import (
 //   - the part that exceeds an equal share of that processor time, if the process got less of it
 //     than the goroutines that want a P could use: if there are more of them than Ps, or more Ps
 //     than cores, which a hot runtime makes possible, if other processes want the cores, or if the
-//     timer fired much too late (tooLate). There is no way to know which of the goroutines had a core. If
-//     there are more goroutines than Ps, the state in which a look finds the task says little: with
-//     40 on two Ps, a task that was found running twice would have used up a limit of 20 ms.
+//     timer fired much too late (tooLate). There is no way to know which of the goroutines had a
+//     core. If there are more goroutines than Ps, the state in which a look finds the task says
+//     little: with 40 on two Ps, a task found running twice would have used up a limit of 20 ms.
 //
 // Before a task's first sample, all time with a slot counts. The first sample comes after an eighth
 // of the task's lead, the least time that the policies leave it. So an eighth of a limit may be

@@ -250,14 +250,7 @@ func TestFirstShare(t *testing.T) {
 // the process cannot have had since the previous one, also before the latest look.
 func TestReadingSettlesEarlierLooks(t *testing.T) {
 	const ms = int64(time.Millisecond)
-	rt := start(t, Config{Slots: 1})
-	goroutine.Learn()
-	stop := make(chan struct{})
-	h := rt.Go(background, "runs", func(ctx context.Context) error { spin(ctx, stop); return nil })
-	l := rt.Loop()
-	eventually(t, "the task to run", func() bool { l.lockAll(); defer l.unlock(); return l.busy == 1 })
-	l.lockAll()
-	l.running(func(s *strand) bool {
+	whileRunning(t, start(t, Config{Slots: 1}), func(s *strand) {
 		begin := max(s.core.Since(), notify.Now()-s.core.Ran(notify.Now()))
 		s.sampled = begin
 		s.checked().cpuAt, s.checked().ranAt = ms, s.core.Ran(begin)
@@ -270,8 +263,19 @@ func TestReadingSettlesEarlierLooks(t *testing.T) {
 		if ran := s.core.Ran(begin + 100*ms); ran > 21*ms && s.status() == goroutine.Running {
 			t.Errorf("ran %v; the process used 20ms", time.Duration(ran))
 		}
-		return true
 	})
+}
+
+// whileRunning calls f under the loop's lock, with a task that runs and does not wait.
+func whileRunning(t *testing.T, rt *Runtime, f func(s *strand)) {
+	t.Helper()
+	goroutine.Learn()
+	stop := make(chan struct{})
+	h := rt.Go(background, "runs", func(ctx context.Context) error { spin(ctx, stop); return nil })
+	l := rt.Loop()
+	eventually(t, "the task to run", func() bool { l.lockAll(); defer l.unlock(); return l.busy == 1 })
+	l.lockAll()
+	l.running(func(s *strand) bool { f(s); return true })
 	l.unlock()
 	close(stop)
 	must(t, h.Wait(background))
@@ -330,15 +334,9 @@ func TestFirstSampleIsPutOff(t *testing.T) {
 		"the process is throttled": {[]int64{2}, 0.25, 16 * ms * 7 / 8},
 	} {
 		rt := start(t, Config{Slots: 1})
-		goroutine.Learn()
 		_, err := rt.RegisterTimeLimit(TimeLimit{Func: "s", Limit: 128 * time.Millisecond})
 		must(t, err)
-		stop := make(chan struct{})
-		h := rt.Go(background, "runs", func(ctx context.Context) error { spin(ctx, stop); return nil })
-		l := rt.Loop()
-		eventually(t, "the task to run", func() bool { l.lockAll(); defer l.unlock(); return l.busy == 1 })
-		l.lockAll()
-		l.running(func(s *strand) bool {
+		whileRunning(t, rt, func(s *strand) {
 			s.checks = nil
 			begin := s.core.Since()
 			s.sampled = begin
@@ -362,10 +360,6 @@ func TestFirstSampleIsPutOff(t *testing.T) {
 					t.Errorf("%s: %v taken off, want %v", name, time.Duration(off), time.Duration(c.off))
 				}
 			}
-			return true
 		})
-		l.unlock()
-		close(stop)
-		must(t, h.Wait(background))
 	}
 }

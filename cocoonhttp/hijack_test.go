@@ -10,9 +10,11 @@ import (
 	"net/http/httputil"
 	"net/rpc"
 	"net/url"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
@@ -323,4 +325,43 @@ func TestThrowClosesHijacked(t *testing.T) {
 			t.Errorf("%s: %v; want the end of the connection", path, err)
 		}
 	}
+}
+
+// TestRecoveredKeepsHijacked checks that a handler that recovers a throw does not lose the
+// connection that it has given to another goroutine. The goroutine uses the underlying connection,
+// because the wrapper's calls return the throw.
+func TestRecoveredKeepsHijacked(t *testing.T) {
+	rt := tasktest.Start(t, cocoon.Config{})
+	returned, wrote := make(chan struct{}), make(chan error, 1)
+	h := Middleware(rt, Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		c = c.(interface{ NetConn() net.Conn }).NetConn()
+		go func() {
+			defer c.Close()
+			<-returned
+			err := os.ErrDeadlineExceeded // which the throw has set; it may come again a little later
+			for errors.Is(err, os.ErrDeadlineExceeded) {
+				c.SetDeadline(time.Time{})
+				_, err = io.WriteString(c, "still here")
+			}
+			wrote <- err
+		}()
+		defer func() { recover() }()
+		throwInto(r.Context())
+	}))
+	s := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer close(returned)
+		h.ServeHTTP(w, r)
+	}))
+	c, r := dial(t, s)
+	send(t, c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+	got, err := io.ReadAll(r)
+	if string(got) != "still here" || err != nil {
+		t.Errorf("the client got %q, %v", got, err)
+	}
+	tasktest.Must(t, tasktest.Receive(t, "the write", wrote))
 }

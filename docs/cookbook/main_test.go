@@ -2,13 +2,9 @@ package cookbook
 
 import (
 	"os"
-	"runtime/debug"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
-// TestMain collects garbage less often: the heap of these tests is small, and the garbage collector
-// took a fifth of their processor time.
-func TestMain(m *testing.M) {
-	debug.SetGCPercent(400)
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { os.Exit(longtest.SmallHeap(m)) }
