@@ -288,7 +288,7 @@ func TestQueueCostIsLearned(t *testing.T) {
 	must(t, rt.RegisterState(map[string]any{"cost": time.Duration(0)}))
 	register(t, rt, Policy{Name: "look", On: OnNotify("look"), Expr: `set("cost", queue.cost)`})
 	cost := func() time.Duration { rt.Notify("look", 0); return rt.State("cost").(time.Duration) }
-	job := func(context.Context) error { work(5 * time.Millisecond); return nil }
+	job := func(ctx context.Context) error { return workFor(ctx, 5*time.Millisecond) }
 	must(t, rt.Run(background, "job", job))
 	if got := cost(); got != 0 {
 		t.Errorf("%v while nobody waits", got)

@@ -37,19 +37,23 @@ func TestLimitIsLookedAtOnce(t *testing.T) {
 			what := map[string]string{"task": "job", "section": "part"}[name]
 			r, err := rt.RegisterTimeLimit(TimeLimit{Func: what, Limit: limit, Interval: time.Hour})
 			must(t, err)
+			all := time.Duration(0)
 			for range 5 {
 				begin := time.Now()
 				var pe *PreemptedError
 				if err := rt.Run(background, "job", in); !errors.As(err, &pe) || pe.Running <= limit {
 					t.Fatalf("%v", err)
 				}
-				if took := time.Since(begin); took < limit {
+				took := time.Since(begin)
+				if all += took; took < limit {
 					t.Errorf("thrown into after %v", took)
 				}
 			}
-			// Each throw also wakes the timer 0.5 ms later, in case the task does not respond.
-			if n, w := r.Stats().Evaluations, wakes.Load(); n > 4*5 || w > 40*5 {
-				t.Errorf("%d evaluations and %d runs of the timer for 5 throws", n, w)
+			// Each throw also wakes the timer 0.5 ms later, in case the task does not respond. A task
+			// that has to share its processor is sampled for as long as that takes.
+			most := max(40*5, 2*all.Milliseconds())
+			if n, w := r.Stats().Evaluations, wakes.Load(); n > 4*5 || w > most {
+				t.Errorf("%d evaluations and %d runs of the timer for 5 throws in %v", n, w, all)
 			}
 		})
 	}

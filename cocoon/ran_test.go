@@ -123,8 +123,8 @@ func TestRunningIsRunning(t *testing.T) {
 	})
 	pe := preemption(t, h.Wait(background))
 	a := h.Account()
-	if a.Running < 100*time.Millisecond {
-		t.Errorf("thrown after %v: %v", a.Running, pe)
+	if pe.Running < 100*time.Millisecond {
+		t.Errorf("thrown after %v: %v", pe.Running, pe)
 	}
 	if most := a.Running + patience/4; a.Starved > most {
 		t.Errorf("%+v", a)

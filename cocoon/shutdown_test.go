@@ -107,13 +107,14 @@ func TestShutdownUnderLoad(t *testing.T) {
 // When its context ends, Shutdown throws into running, waiting, blocked and suspended tasks.
 func TestShutdownThrows(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	l := oneSlot(t, rt)
 	must(t, rt.RegisterPreemptibleFunc("scan"))
 	must(t, rt.RegisterSafeFunc("get"))
 	_, err := rt.RegisterDefaultPreemption(OnEnqueue)
 	must(t, err)
 	run := func(name string, fn func(context.Context) error) *Handle {
 		running := make(chan struct{})
-		h := rt.Go(background, name, func(ctx context.Context) error { close(running); return fn(ctx) })
+		h := l.Go(background, name, func(ctx context.Context) error { close(running); return fn(ctx) })
 		receive(t, name, running)
 		return h
 	}
@@ -121,10 +122,10 @@ func TestShutdownThrows(t *testing.T) {
 		run("blocked", func(ctx context.Context) error { return Block(ctx, func() error { <-ctx.Done(); return ctx.Err() }) }),
 		run("scan", spinForever),
 		run("get", spinForever),
-		rt.Go(background, "queued", func(context.Context) error { t.Error("it ran"); return nil }),
+		l.Go(background, "queued", func(context.Context) error { t.Error("it ran"); return nil }),
 	}
 	eventually(t, "each to be in its place", func() bool {
-		st := rt.Loop().Stats()
+		st := l.Stats()
 		return st.Suspended == 1 && st.Queued == 1 && rt.Stats().Tasks == 4
 	})
 	ctx, cancel := soon()
