@@ -9,14 +9,23 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// concerned reports whether a policy of the event must be evaluated for s. It takes no lock.
+// concerned reports whether a policy of the event must be evaluated for s. It takes no lock. A
+// version that is replaced meanwhile is silent, and matches no names any more, so a no counts only
+// if the list is still in force: replace changes the list first.
 func (l *Loop) concerned(s *strand, e stubs.Event) bool {
-	for _, b := range l.hub.Listeners(uint16(e)) {
-		if b.concerns(s) && !b.silent() {
-			return true
+	list := l.hub.Listeners(uint16(e))
+	for {
+		for _, b := range list {
+			if b.concerns(s) && !b.silent() {
+				return true
+			}
 		}
+		now := l.hub.Listeners(uint16(e))
+		if len(now) == 0 || len(list) > 0 && &now[0] == &list[0] {
+			return false
+		}
+		list = now
 	}
-	return false
 }
 
 // evaluateEach evaluates a policy for each matching running task, or once if the policy refers to

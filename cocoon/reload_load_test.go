@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -102,5 +103,39 @@ policies:
 		if st.Errors != 0 || st.Off {
 			t.Errorf("policy %s: %+v", name, st)
 		}
+	}
+}
+
+// No task begins or ends between two versions of a policy.
+func TestUpdateMissesNoTask(t *testing.T) {
+	rt := start(t, Config{Slots: 2})
+	must(t, rt.RegisterState(map[string]any{"ended": 0}))
+	refuse := Policy{Name: "refuse", On: OnStart, Expr: `throw("refused")`, Match: Match{Tasks: []string{"refused*"}}}
+	count := Policy{Name: "count", On: OnExit, Expr: `add("ended", 1)`}
+	refusal, counter := register(t, rt, refuse), register(t, rt, count)
+	var ended, ran, updated atomic.Int64
+	var crowd sync.WaitGroup
+	for i := range 4 {
+		name := []string{"counted", "refused 1"}[i%2]
+		crowd.Go(func() {
+			for updated.Load() == 0 {
+				err := rt.Run(background, name, func(context.Context) error { ran.Add(int64(i % 2)); return nil })
+				if ended.Add(1); (err != nil) != (i%2 == 1) {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		})
+	}
+	for range longtest.Count(3000, 150) {
+		must(t, refusal.Update(refuse))
+		must(t, counter.Update(count))
+	}
+	updated.Store(1)
+	within(t, "the crowd", crowd.Wait)
+	if n := ran.Load(); n != 0 {
+		t.Errorf("%d of %d tasks ran though the policy refuses them", n, ended.Load())
+	}
+	if got := rt.State("ended"); got != ended.Load() {
+		t.Errorf("%v ends were counted of %d", got, ended.Load())
 	}
 }
