@@ -232,7 +232,7 @@ func TestAccountsAddUp(t *testing.T) {
 	release := taken(t, rt.Loop())
 	begin := time.Now()
 	h := rt.Go(background, "job", func(ctx context.Context) error {
-		time.Sleep(2 * time.Millisecond)
+		must(t, workFor(ctx, 2*time.Millisecond))
 		Block(ctx, func() error { time.Sleep(3 * time.Millisecond); return nil })
 		return nil
 	})

@@ -16,9 +16,10 @@ func TestSwitchAfterImmunity(t *testing.T) {
 	if _, err := rt.RegisterDefaultPreemption(OnEnqueue); err != nil {
 		t.Fatal(err)
 	}
+	l := oneSlot(t, rt)
 	var gets int
 	scanning := make(chan bool)
-	scan := rt.Go(background, "scan", func(ctx context.Context) error {
+	scan := l.Go(background, "scan", func(ctx context.Context) error {
 		close(scanning)
 		for end := time.Now().Add(30 * time.Second); gets < 2 && time.Now().Before(end); {
 			SafePoint(ctx) // the gets run on this slot, so their writes are visible after a switch
@@ -27,7 +28,7 @@ func TestSwitchAfterImmunity(t *testing.T) {
 	})
 	<-scanning
 	for _, length := range []time.Duration{30 * time.Millisecond, 0} { // the first is longer than MaxBypass
-		must(t, rt.Run(background, "get", func(context.Context) error {
+		must(t, l.Run(background, "get", func(context.Context) error {
 			for end := time.Now().Add(length); time.Now().Before(end); {
 			}
 			gets++

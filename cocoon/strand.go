@@ -231,7 +231,10 @@ type throwRequest struct {
 	waitsAt  atomic.Int64
 	polledAt int64         // the last poll since then; owned by the task's goroutine
 	late     atomic.Uint32 // whether it is so late that the log says why, see say
-	told     atomic.Bool   // the throw was logged
+	// the task's running time when the next safe point was asked to say why; guarded by the loop's
+	// lock
+	ranBefore int64
+	told      atomic.Bool // the throw was logged
 	// ends the context of a task that unwinds slowly; owned by the task's goroutine
 	ends *time.Timer
 }

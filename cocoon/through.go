@@ -154,13 +154,17 @@ func (p *throwRequest) log(s *strand, by, place string, more ...any) {
 // timer calls it under the loop's lock.
 func (s *strand) logLate(p *throwRequest, now int64) {
 	late := time.Duration(now - p.at)
-	if late >= lateAfter {
-		p.late.CompareAndSwap(inTime, askWhy)
+	if late >= lateAfter && p.late.CompareAndSwap(inTime, askWhy) {
+		p.ranBefore = s.core.Ran(now)
 	}
-	silent := silentFor
+	silent, ran := silentFor, s.core.Ran(now)-p.ranBefore
 	switch s.status() {
 	case goroutine.Runnable, goroutine.Ready: // it may lack a processor, and respond when it gets one
 		silent *= 4
+	default:
+		if ran < int64(silent) { // the machine may be busy with other processes
+			silent *= 4
+		}
 	}
 	if late < lateAfter+silent || !p.late.CompareAndSwap(askWhy, saidWhy) {
 		return

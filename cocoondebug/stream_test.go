@@ -243,7 +243,7 @@ func TestStormOfNames(t *testing.T) {
 	t.Logf("%d tasks in %v", total, time.Since(begin))
 	tasktest.Eventually(t, "a snapshot after the storm", func() bool {
 		s := snapshot(t, page)
-		return s.Loops[0].Refused == int64(total/10) && s.MoreNames > 0 && s.DecisionsLost > 0
+		return s.Loops[0].Refused == int64(total/10) && s.MoreNames > 0 // on a busy machine no decision is lost; see TestStormOfDecisions
 	})
 	status, text := get(t, page+"?format=json")
 	if status != http.StatusOK || len(text) > 300<<10 {
