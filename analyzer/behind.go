@@ -75,13 +75,21 @@ func (o Member) precedes(m Member, earlier bool) bool {
 
 // called names a policy as its author does: a limit by its function.
 func (m Member) called() string {
+	if f, ok := m.limitOf(); ok {
+		return fmt.Sprintf("the limit of %q", f)
+	}
+	return fmt.Sprintf("the policy %q", m.Spec.Name)
+}
+
+// limitOf returns the name of the function or tasks if the policy is a limit of them.
+func (m Member) limitOf() (name string, ok bool) {
 	for _, r := range m.Verified.program.Reads {
 		f := cmp.Or(r.Pattern, r.Key)
 		if s, err := (policy.TimeLimit{Func: f, Limit: time.Second}).Spec(); r.Stub == stubs.TaskSections && err == nil && s.Name == m.Spec.Name {
-			return fmt.Sprintf("the limit of %q", f)
+			return f, true
 		}
 	}
-	return fmt.Sprintf("the policy %q", m.Spec.Name)
+	return "", false
 }
 
 // covers reports whether m is about all tasks that o is about.

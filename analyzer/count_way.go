@@ -19,8 +19,11 @@ func (c *tally) oneWay(members []Member, d Declared) []Remark {
 	if strict := c.stricter(members); strict != nil && !c.idle() {
 		return strict
 	}
-	if c.saturates() || c.idle() || c.windowed(d) {
+	if c.saturates() || c.idle() {
 		return nil
+	}
+	if c.windowed(d) {
+		return c.shorter(members, d)
 	}
 	written := countsOf(members)
 	for _, m := range members {

@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -24,6 +25,30 @@ func (c counting) windowed(d Declared) bool {
 			return part.Type != stubs.Invalid && !part.Constant && part.Offset == r.Offset
 		})
 	})
+}
+
+// shorter warns of a count for each minute, hour or day whose keys expire before that is over: a
+// client that pauses for the time to live begins anew.
+func (c *tally) shorter(members []Member, d Declared) []Remark {
+	for _, by := range c.by {
+		s, ok := by.declaration(d)
+		p := by.Verified.program
+		of := p.Sites[by.effect.Index].By
+		if !ok || s.TTL == 0 || of == nil || by.sign < 0 || !slices.ContainsFunc(members, func(m Member) bool {
+			return m.own(by.state()) == by.own(by.state()) && m.Verified.program.Root.Any(throws)
+		}) {
+			continue
+		}
+		for _, r := range p.Reads {
+			if length, _ := window(r.Stub); s.TTL < length && slices.ContainsFunc(of[:], func(part ir.KeyPart) bool {
+				return part.Type != stubs.Invalid && !part.Constant && part.Offset == r.Offset
+			}) {
+				return []Remark{by.remark(by.effect, fmt.Sprintf("write ttl: %v", 2*length),
+					"the state %s forgets a key %v after its last write, and %v stays the same for %v: a client that pauses begins anew", by.state(), s.TTL, r, length)}
+			}
+		}
+	}
+	return nil
 }
 
 // window returns how long a stub of the time of day stays the same, and after what time its values

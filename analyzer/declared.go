@@ -12,11 +12,12 @@ import (
 )
 
 // Mismatched returns warnings about policies that name tasks of kinds for which they do nothing, or
-// tasks by misspelt names.
+// tasks by misspelt names, and about limits below the declared cost of their tasks.
 // tasks are the declarations of the documents, as in document.Document.
 func Mismatched(members []Member, tasks map[string]document.Class) (all []Remark) {
 	for _, m := range members {
 		match, p := m.Spec.Match, m.Verified.program
+		all = append(all, m.dear(tasks)...)
 		switches := p.On&stubs.Enqueue == 0 && p.MaySwitch()
 		for _, name := range match.Tasks {
 			declared := tasks[name].Kind

@@ -68,14 +68,15 @@ func (a *analysis) sinks(n *ir.Node) bool {
 }
 
 // lowMeans says what policies do while the state that an effect lowers is below 0, if they can do
-// nothing else then. A limit that add() lowers a little each time most likely has its balance.
+// nothing else then. A limit that add() lowers a little each time most likely has its balance, unless
+// only tasks that are let in raise it again. A time that goes up and down may follow a quantile.
 func lowMeans(members []Member, of Member, n *ir.Node) string {
 	site := of.Verified.program.Sites[n.Index]
 	name := site.Name
 	if c := chanceOf(members, of, name); c != "" {
 		return c + " holds for no task then"
 	}
-	if at := refusesAbove(members, of, name); at != "" && site.Effect == stubs.Set && !countsOf(members)[of.own(name)].ofTasks() {
+	if at := refusesAbove(members, of, name); at != "" && (site.Effect == stubs.Set || site.Type != stubs.Duration && countsOf(members)[of.own(name)].byAdmitted()) && !countsOf(members)[of.own(name)].ofTasks() {
 		return at + " holds for all tasks then"
 	}
 	c := countsOf(members)[of.own(name)]
@@ -99,6 +100,14 @@ func lowMeans(members []Member, of Member, n *ir.Node) string {
 // ofTasks reports whether policies count tasks from when they come until they end.
 func (c *tally) ofTasks() bool {
 	return c != nil && c.up&comes != 0 && c.down&stubs.Ends != 0
+}
+
+// byAdmitted reports whether tasks that have been let in change the state, and nothing else.
+func (c *tally) byAdmitted() bool {
+	const admitted = stubs.Start | stubs.Block | stubs.Unblock | stubs.Exit
+	return c != nil && c.rises && c.falls && !c.moves && !c.other && !slices.ContainsFunc(c.by, func(by counting) bool {
+		return by.Verified.program.On&^admitted != 0
+	})
 }
 
 // chanceOf returns a chance() that follows a state, as a policy writes it; "" if there is none.

@@ -31,6 +31,10 @@ func TestStepsOfStates(t *testing.T) {
 		{[]policy.Spec{chance, every(slow + `state.f > 0.1 ? set("f", state.f - 0.1) : continue() : set("f", min(1.0, state.f + 0.02))`)}, ""},
 		{[]policy.Spec{above, every(slow + `set("limit", state.limit - 10) : set("limit", min(100, state.limit + 1))`)}, `queue.length > state.limit holds for all tasks then`},
 		{[]policy.Spec{above, every(slow + `set("limit", max(state.limit - 10, 1)) : set("limit", min(100, state.limit + 1))`)}, ""},
+		{[]policy.Spec{above, on(stubs.Exit, `task.waited > duration("100ms") ? add("limit", -5) : add("limit", 1)`)},
+			`add("limit", -5) lowers the state limit below 0 in the end, and queue.length > state.limit holds for all tasks then; write a condition, as in state.limit > 0`},
+		{[]policy.Spec{above, on(stubs.Exit, `task.waited < duration("100ms") ? add("limit", 1) : state.limit > 5 ? add("limit", -5) : continue()`)}, ""},
+		{[]policy.Spec{above, every(slow + `add("limit", -5) : add("limit", 1)`)}, ""}, // ticks raise it again
 		{[]policy.Spec{failures, event("fail", `add("n", 1)`), event("ok", `add("n", -1)`)},
 			`add("n", -1) lowers the state n below 0 in the end, and state.n >= 5 holds only after as many steps up; write a condition, as in state.n > 0`},
 		{[]policy.Spec{failures, event("fail", `add("n", 1)`), event("ok", `state.n > 0 ? add("n", -1) : continue()`)}, ""},

@@ -55,13 +55,15 @@ func TestCountsThatDrift(t *testing.T) {
 		states[name], _ = policy.StateOf(policy.Keyed{First: 0, Keys: 5, TTL: ttl})
 	}
 	states["spent"], _ = policy.StateOf(policy.Keyed{First: time.Duration(0), Keys: 5, TTL: time.Minute})
-	for name, ttl := range map[string]time.Duration{"minutes": 2 * time.Minute, "late": time.Hour} {
+	for name, ttl := range map[string]time.Duration{"minutes": 2 * time.Minute, "late": time.Hour, "short": 59 * time.Second} {
 		states[name], _ = policy.StateOf(policy.Keyed{First: time.Duration(0), Keys: 500, TTL: ttl, By: []string{"name", "int"}})
 	}
 	checkFlows(t, Declared{States: states}, []flowCase{
 		{"keys that end", []policy.Spec{on(exit, `add("ttl", task.name, 1)`), on(enqueue, `state.ttl[arriving.name] > 3 ? throw("x") : continue()`)}, ""},
 		{"keys that end and sum times", []policy.Spec{on(exit, `add("spent", task.name, task.running)`), on(enqueue, `state.spent[arriving.name] > duration("10s") ? throw("x") : continue()`)}, `a ttl is no window: the state spent keeps a key until no task has written it for 1m0s, so state.spent[arriving.name] > duration... is decided some day`},
 		{"keys of a minute", []policy.Spec{on(exit, `add("minutes", task.name, clock.minute, task.running)`), on(enqueue, `state.minutes[arriving.name][clock.minute] > duration("10s") ? throw("x") : continue()`)}, ""},
+		{"keys of a minute that end before it", []policy.Spec{on(exit, `add("short", task.name, clock.minute, task.running)`), on(enqueue, `state.short[arriving.name][clock.minute] > duration("10s") ? throw("x") : continue()`)}, "the state short forgets a key 59s after its last write, and clock.minute stays the same for 1m0s: a client that pauses begins anew"},
+		{"keys of a minute that end before it, for no throw", []policy.Spec{on(exit, `add("short", task.name, clock.minute, task.running)`), on(enqueue, `rank(state.short[arriving.name][clock.minute])`)}, ""},
 		{"keys of a minute that come again", []policy.Spec{on(exit, `add("late", task.name, clock.minute, task.running)`), on(enqueue, `state.late[arriving.name][clock.minute] > duration("10s") ? throw("x") : continue()`)}, "a ttl is no window: the state late"},
 		{"keys that end and are set to sums of times", []policy.Spec{on(exit, `set("spent", task.name, state.spent[task.name] + task.running)`), on(enqueue, `state.spent[arriving.name] > duration("10s") ? throw("x") : continue()`)}, `a ttl is no window: the state spent`},
 		{"keys that end and count failures", []policy.Spec{on(exit, `task.elapsed > duration("1m") ? add("ttl", task.name, 1) : continue()`), on(enqueue, `state.ttl[arriving.name] > 3 ? throw("x") : continue()`)}, ""},

@@ -26,7 +26,7 @@ func percentages(members []Member, d Declared) (all []Remark) {
 			}
 			all = append(all, m.remark(n, "divide the state by 100.0, or begin with a share such as 0.5",
 				"%s is always %v while the state %s has its first value, %v: a share is 0 to 1, and %s is more",
-				m.text(n), is, r.Key, stubs.Value(s.First, s.Type), m.text(shareIn(p, n))))
+				m.text(n), is, r.Key, stubs.Value(s.First, s.Type), m.shareText(n, r)))
 		}
 	}
 	return all
@@ -56,12 +56,39 @@ func (m Member) mistaken(r ir.Read, v value) (found *ir.Node, is bool) {
 		if with == nil || bound.slope(with, of) == flat || free.values[n].truth.constant() {
 			return false
 		}
-		if now, reached := bound.values[n]; reached && now.truth.constant() && bound.values[with].floats.lo > 1 {
+		share := bound.values[with].floats.lo
+		if now, reached := bound.values[n]; reached && now.truth.constant() && (share > 1 || share == 1 && capped1(bound, with, r)) {
 			found, is = n, now.truth.yes
 		}
 		return found != nil
 	})
 	return found, is
+}
+
+// capped1 reports whether an expression is a read that min() or clamp() keeps at 1.
+func capped1(a *analysis, n *ir.Node, of ir.Read) bool {
+	if n = a.named(n); n == nil || n.Op != ir.OpMin && n.Op != ir.OpMax && !(n.Op == ir.OpIf && isLowered(n)) {
+		return false
+	}
+	return !n.Any(func(n *ir.Node) bool {
+		switch n.Op {
+		case ir.OpRead:
+			return a.reads[n.Index].Offset != of.Offset
+		case ir.OpAdd, ir.OpSub, ir.OpMul, ir.OpDiv, ir.OpTake:
+			return true
+		}
+		return false
+	})
+}
+
+// shareText quotes a share that mistaken has found: without the min() or clamp() around it.
+func (m Member) shareText(n *ir.Node, r ir.Read) string {
+	p := m.Verified.program
+	a := newAnalysis(p, 0)
+	if with := shareIn(p, n); !capped1(a, with, r) {
+		return m.text(with)
+	}
+	return r.String()
 }
 
 // shareIn returns what a comparison compares with a share of 0 to 1: with the draw of chance(), or

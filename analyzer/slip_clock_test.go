@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/cocoon-go/cocoon/policy"
@@ -56,5 +57,38 @@ func TestHoursWithoutZone(t *testing.T) {
 	hours.Zone = "UTC"
 	if got := remarks(Together(members(t, declared, hours))); len(got) > 0 {
 		t.Errorf("got %q", got)
+	}
+}
+
+// Hours up to one at which, by the reason, the time ends.
+func TestLastHours(t *testing.T) {
+	const four = ` and clock.hour in 2..4 do not agree: the hour is 4 until 4:59; write 3 in place of 4 for the last hour`
+	for expr, want := range map[string]string{
+		`clock.hour in 2..4 ? throw("maintenance until 4:00") : continue()`:                 `"maintenance until 4:00"` + four,
+		`clock.hour in 2..4 ? continue() : throw("only from 2:00 to 4:00")`:                 `"only from 2:00 to 4:00"` + four,
+		`clock.hour in 2..4 and queue.length > 9 ? throw("2-4 am") : continue()`:            `"2-4 am"` + four,
+		`clock.hour >= 14 and clock.hour <= 16 ? throw("until 4 pm") : continue()`:          `"until 4 pm" and clock.hour <= 16 do not agree`,
+		`let now = clock.hour; now in 2..4 ? throw("closed 2:00 – 04:00") : continue()`:     `do not agree: the hour is 4 until 4:59`,
+		`clock.hour in 2..3 ? throw("maintenance until 4:00") : continue()`:                 "",
+		`clock.hour >= 2 and clock.hour < 4 ? throw("maintenance until 4:00") : continue()`: "",
+		`clock.hour in 2..4 ? throw("maintenance until 4:59") : continue()`:                 "",
+		`clock.hour in 2..4 ? throw("maintenance") : continue()`:                            "",
+		`clock.hour in 2..4 ? throw("at most 4 to 5 at once") : continue()`:                 "",
+		`queue.length <= 4 and clock.hour in 2..3 ? throw("until 4:00") : continue()`:       "",
+	} {
+		s := policy.Spec{Name: "p", On: policy.On(stubs.Enqueue), Zone: "UTC", Expr: expr}
+		found := ""
+		p, err := s.Parse(declared, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := newAnalysis(p, 0)
+		a.statement(p.Root)
+		for _, w := range a.lastHours() {
+			found += w.Reason + "; " + w.Hint
+		}
+		if (found == "") != (want == "") || !strings.Contains(found, want) {
+			t.Errorf("%s:\n got %s\nwant %s", expr, found, want)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package analyzer
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
@@ -115,6 +117,11 @@ func (c *contraries) judge(n *ir.Node, conds []condition) {
 		}
 	case g.wrong[late] && !anyRight && c.before(n, soon):
 		warn("%s tasks that have much time, and none that have little")
+	case g.wrong[load] && !g.right[load] && g.right[spent] && c.usual(g):
+		if r := g.by[load]; c.unmeasured(n, r) {
+			c.found = &Warning{c.p.Errorf(n, fmt.Sprintf("write %v > duration(\"0s\") and ...", r),
+				"%v is 0s until a task has been measured, and %s then %s each task", r, c.text(n), verb)}
+		}
 	case g.wrong[load] && !g.right[load] && !g.draws:
 		warn(whileLow, g.by[load])
 	case g.wrong[spent] && !anyRight && !states:
@@ -124,6 +131,30 @@ func (c *contraries) judge(n *ir.Node, conds []condition) {
 	case g.wrong[abandoned] && !anyRight && !states && !c.selects(g):
 		warn("%s tasks that have a caller, and no others")
 	}
+}
+
+// usual reports whether all loads on the wrong side are measured times, such as the usual running
+// time of a class: a task is compared with what others take.
+func (a *analysis) usual(g grounds) bool {
+	return !slices.ContainsFunc(g.wrongs, func(id stubs.ID) bool {
+		why, _ := reasonBy(id)
+		return why == load && !slices.Contains([]stubs.ID{stubs.ClassRunningMean, stubs.ClassWaitedMean, stubs.ClassWait, stubs.ClassService,
+			stubs.QueueWait, stubs.LoopService}, id)
+	})
+}
+
+// unmeasured reports whether a verdict is reached, for a task that has taken next to no time, while
+// a measured time is 0.
+func (c *contraries) unmeasured(n *ir.Node, of ir.Read) bool {
+	a := newAnalysis(c.p, 0)
+	a.facts.learn(a.facts.read(of), intValue(of.Type, exactly(0)))
+	for _, r := range a.p.Reads {
+		if why, s := reasonBy(r.Stub); why == spent && s == rising && r.Type == stubs.Duration {
+			a.facts.learn(a.facts.read(r), intValue(r.Type, interval{lo: 1, hi: int64(time.Millisecond)}))
+		}
+	}
+	a.statement(a.p.Root)
+	return a.reached[n]
 }
 
 // selects reports whether the policy is about some tasks alone, by their names, kinds or labels.

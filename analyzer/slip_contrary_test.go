@@ -77,6 +77,21 @@ func TestVerdictsOnTheWrongGrounds(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", c.cond, got, c.want)
 		}
 	}
+	const unmeasured = ` is 0s until a task has been measured, and throw("x") then ends each task`
+	for cond, want := range map[string]string{
+		`task.running > 5 * class.service(0.95)`:                                                      "class.service(0.95)" + unmeasured,
+		`task.elapsed > class.running_mean * 5 and task.name == "a"`:                                  "class.running_mean" + unmeasured,
+		`task.running - loop.service(0.9) > duration("0s")`:                                           "loop.service(0.9)" + unmeasured,
+		`class.service(0.95) > duration("0s") and task.running > 5 * class.service(0.95)`:             "",
+		`task.running > max(duration("10ms"), 5 * class.service(0.95))`:                               "",
+		`task.running > duration("1s") and task.running > 5 * class.service(0.95)`:                    "",
+		`task.running > 5 * class.service(0.95) and queue.length < 9`:                                 low,
+		`task.running > duration("1s") and class.service(0.95) < duration("1s") and queue.length < 9`: low,
+	} {
+		if got := warning(t, policy.Spec{On: tick, Expr: cond + ` ? throw("x") : continue()`}); (want == "") != (got == "") || !strings.Contains(got, want) {
+			t.Errorf("%s:\n got %s\nwant %s", cond, got, want)
+		}
+	}
 	for expr, want := range map[string]string{
 		`queue.length < 10 ? throw("a") : arriving.priority < 0 ? throw("b") : continue()`:                                        "queue.length " + low,
 		`queue.length > 99 ? throw("a") : state.n > 0 ? throw("b") : continue()`:                                                  "",

@@ -93,13 +93,13 @@ func TestGoneIsNotFailed(t *testing.T) {
 // Rates that a reason gives for a longer time.
 func TestRatesOfReasons(t *testing.T) {
 	for expr, want := range map[string]string{
-		`tenant.rate > 600 ? throw("at most 600 requests per minute") : continue()`:          `tenant.rate > 600 is about each second, and "at most 600 requests per minute" speaks of a minute`,
-		`rate("n", duration("1h")) >= 50 and chance(0.9) ? throw("50 an hour") : continue()`: "speaks of an hour",
-		`let r = loop.rate; r > 600 ? throw("600 per minute") : continue()`:                  "r > 600 is about each second",
-		`tenant.rate > 10 ? throw("at most 600 requests per minute") : continue()`:           "",
-		`tenant.rate > 600 ? throw("at most 600 requests per second") : continue()`:          "",
-		`tenant.rate > 600 and queue.length > 9 ? throw("wait a minute") : continue()`:       "",
-		`tenant.queued > 600 ? throw("at most 600 a minute") : continue()`:                   "",
+		`tenant.rate > 600 ? throw("at most 600 requests per minute") : continue()`:                      `tenant.rate > 600 is about each second, and "at most 600 requests per minute" speaks of a minute`,
+		`rate("n", duration("1h")) >= 50 and chance(0.9) ? throw("50 an hour") : continue()`:             "speaks of an hour",
+		`let r = loop.rate; r > 600 ? throw("600 per minute") : continue()`:                              "r > 600 is about each second",
+		`tenant.rate > 10 and queue.length > 9 ? throw("at most 600 requests per minute") : continue()`:  "",
+		`tenant.rate > 600 and queue.length > 9 ? throw("at most 600 requests per second") : continue()`: "",
+		`tenant.rate > 600 and queue.length > 9 ? throw("wait a minute") : continue()`:                   "",
+		`tenant.queued > 600 ? throw("at most 600 a minute") : continue()`:                               "",
 	} {
 		checkSlip(t, policy.On(stubs.Enqueue), expr, want)
 	}

@@ -22,7 +22,7 @@ func TestReasonsAgainstNumbers(t *testing.T) {
 		{`queue.length > 99`, `throw("retry in 5 minutes", duration("5s"))`, `5s is not 5m0s`},
 		{`queue.length > 99`, `throw("retry in 5 seconds", duration("5s"))`, ""},
 		{`queue.wait(0.95) > duration("1s")`, `throw("the p99 is high")`, `p99 is the quantile 0.99; write 0.99`},
-		{`queue.wait(0.95) > duration("1s")`, `throw("the p95 is high")`, ""},
+		{`queue.wait(0.95) > duration("1s") and queue.length > 9`, `throw("the p95 is high")`, ""},
 		{`hash(arriving.labels.user) % 100 <= 5`, `throw("5 % are refused")`, `the numbers 0 to 5 are 6 of 100; write < 5`},
 		{`hash(arriving.labels.user) % 100 < 5`, `throw("5 % are refused")`, ""},
 		{`hash(arriving.labels.user) % 100 <= 4`, `throw("5 % are refused")`, ""},

@@ -28,7 +28,7 @@ func (l *Loop) evaluate(b *bound, now int64) (acted bool) {
 	locked := b.states.Some && b.states.Begin(&l.rt.steps, b.eval.Snapshot(), mode == Observe, now)
 	out, err := b.eval.Eval()
 	changed := uint64(0) // bit i: site i has set a state to another value
-	if writes := out.Fired & b.states.Writing; writes != 0 {
+	if writes := out.Fired & b.states.Writing; writes != 0 && !(mode == Observe && l.view.absent()) {
 		if changed, err = b.states.CarryOut(writes, out.Values, b.eval.Snapshot(), mode == Observe, now); err != nil {
 			out = ir.Outcome{}
 		}

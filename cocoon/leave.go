@@ -128,6 +128,7 @@ func (s *strand) recycle() {
 	if w := s.would; w != nil && len(*w) > 0 {
 		clear(*w)
 		*w = (*w)[:0]
+		s.absent = false
 	}
 	s.loop.pool.Put(s)
 }

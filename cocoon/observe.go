@@ -34,6 +34,14 @@ func (s *strand) wouldCount(r *Registration, d stubs.Decision, at int64) bool {
 	return true
 }
 
+// absent reports whether the view is about a task that would not be there if the observing policies
+// were enforced. Observing policies then write no shadows, so that a count of the tasks that they let
+// in does not fall when a task ends that they have not counted.
+func (v *view) absent() bool {
+	s := v.subject()
+	return s != nil && s.absent
+}
+
 // ofTask is the subject of a throw that would end the task: nothing comes after it.
 const ofTask = math.MaxInt64
 
@@ -44,7 +52,7 @@ func (l *Loop) observe(b *bound, out ir.Outcome, now int64) (acted bool) {
 	r, news := b.version.of, out.Fired != 0
 	switch s := l.view.task; {
 	case out.Decision == stubs.Throw && l.view.arriving != nil:
-		acted = true
+		acted, l.view.arriving.absent = true, true
 		if l.view.arriving.wouldCount(r, stubs.Throw, ofTask) {
 			r.stats.wouldThrow.Add(1)
 			news = true

@@ -53,6 +53,46 @@ func TestObserveSaysWhatEnforceDoes(t *testing.T) {
 	}
 }
 
+// A dry run of a bound of the tasks at once says what the bound would do: a task that it would have
+// refused is not counted, and neither taken off when it ends.
+func TestObserveCountsLiveTasks(t *testing.T) {
+	for what, text := range map[string]string{
+		"by one policy": `policies:
+  - {name: bound, on: enqueue, expr: 'state.live[arriving.name] >= 3 ? throw("3 at once") : add("live", arriving.name, 1)'}
+  - {name: leave, on: [exit, leave], expr: 'add("live", task.name, -1)'}
+`,
+		"by two policies": `policies:
+  - {name: bound, on: enqueue, expr: 'state.live[arriving.name] >= 3 ? throw("3 at once") : continue()'}
+  - {name: enter, on: enqueue, expr: 'add("live", arriving.name, 1)'}
+  - {name: leave, on: [exit, leave], expr: 'add("live", task.name, -1)'}
+`,
+	} {
+		for _, mode := range []string{"enforce", "observe"} {
+			rt := start(t, Config{Slots: 2, StallAfter: -1})
+			load(t, rt, "mode: "+mode+"\nstates: {live: {first: 0, keys: 10}}\n"+text)
+			for i := range 10 {
+				var tasks []*Handle
+				end := make(chan struct{})
+				for range 5 {
+					tasks = append(tasks, rt.Go(background, "job", func(ctx context.Context) error {
+						return Block(ctx, func() error { <-end; return nil })
+					}))
+				}
+				eventually(t, "five arrivals", func() bool { return rt.Stats().Policies["bound"].Evaluations == int64(i+1)*5 })
+				close(end)
+				for _, h := range tasks {
+					h.Wait(background)
+				}
+			}
+			st := rt.Stats().Policies["bound"]
+			if got := st.Refusals + st.WouldThrow; got != 20 {
+				t.Errorf("%s, %s: %d of 50 tasks refused; want 20", what, mode, got)
+			}
+			must(t, rt.SetMode(Enforce))
+		}
+	}
+}
+
 // A task counts once for a throw that would have ended it, once per section for throws that would
 // have ended sections, and once per arrival however many tasks were asked to make room.
 func TestObserveCountsATaskOnce(t *testing.T) {

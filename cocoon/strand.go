@@ -42,6 +42,7 @@ type strand struct {
 	counted    bool          // its task has ended, and Stats counts it until its parent has forgotten it; see release
 	bubbled    bool          // its goroutine is in a bubble of testing/synctest; written before the task has a slot
 	inherits   bool          // it runs in outer's slot
+	absent     bool          // an observing policy would have refused its task
 
 	// The task's goroutine alone writes these four, without the lock.
 	inserted bool // its last safe point was a poll of cocoon build

@@ -22,8 +22,9 @@ type place struct {
 }
 
 // act carries out the effects that a test observes, in the order of the text: all of them or, on an
-// error, none. The writes of an observing policy go to the shadows of the states.
-func (w *world) act(c *compiled, out ir.Outcome) error {
+// error, none. The writes of an observing policy go to the shadows of the states, and nowhere if the
+// task is absent.
+func (w *world) act(c *compiled, out ir.Outcome, absent bool) error {
 	written, order, cancelled := map[place]uint64{}, []place{}, false
 	for i, site := range c.program.Sites {
 		if out.Fired&(1<<i) == 0 {
@@ -51,6 +52,9 @@ func (w *world) act(c *compiled, out ir.Outcome) error {
 		default:
 			return fmt.Errorf("tests do not know the effect %d", site.Effect)
 		}
+	}
+	if absent {
+		order = nil
 	}
 	for _, at := range order {
 		at.put(at.key, written[at], c.observing(), int64(w.now))

@@ -39,13 +39,15 @@ policies:
       - {at: 0s, on: enqueue, expect: {observed: throw("dry")}}
       - {at: 0s, on: enqueue, given: {state.n: 0}, times: 3, expect: {counts: {continue(): 3}, observed: {counts: {continue(): 3}}}}
 `, ""},
+		{"effects on a task that another policy would have refused", "mode: observe\n" + test + `      - {at: 0s, on: enqueue, given: {state.tokens: 0}, expect: {observed: {verdict: throw("dry"), states: {n: 10, spent: {a: 1}}}}}
+`, ""},
 		{"another observed verdict", test + "      - {at: 0s, on: enqueue, expect: {observed: throw(\"dry\")}}\n", `the observed verdict is continue(); want throw("dry")`},
 		{"what was said", test + "      - {at: 0s, on: enqueue, given: {state.n: 12345}, expect: throw(\"dry\")}\n", `the verdict is throw("wet"); want throw("dry")` + "\n" + `  policy "dry" observes, and would say continue(), add("n", 10)`},
 		{"a hint", test + "      - {at: 0s, on: enqueue, given: {state.n: -5, state.tokens: 0}, expect: throw(\"dry\")}\n",
 			`the verdict is throw("empty"); want throw("dry"); policy "dry" says so in mode observe: expect observed: ..., or write mode: enforce at the top of this file`},
 		{"counts", test + "      - {at: 0s, on: enqueue, times: 2, expect: {observed: {counts: {continue(): 1}}}}\n", `continue() is only observed, and said 2 times; want 1`},
 		{"a policy that observes cancels itself", test + "      - {at: 0s, on: enqueue, given: {arriving.priority: 1}, expect: {off: [last]}}\n      - {at: 0s, on: enqueue, expect: {asked: [dry, wet]}}\n", ""},
-		{"all observe", "mode: observe\n" + test + `      - {at: 0s, on: enqueue, times: 3, expect: {verdict: continue(), effects: [], states: {n: 0}, observed: {states: {n: 33, seen: 3}}}}
+		{"all observe", "mode: observe\n" + test + `      - {at: 0s, on: enqueue, times: 3, expect: {verdict: continue(), effects: [], states: {n: 0}, observed: {states: {n: 32, seen: 3}}}}
       - {at: 0s, on: enqueue, expect: {asked: [dry, wet, none, last], observed: {verdict: throw("dry"), policy: dry}}}
 `, ""},
 		{"all enforce", "mode: enforce\n" + test + "      - {at: 0s, on: enqueue, expect: {asked: [dry, wet], verdict: throw(\"wet\"), states: {n: 11}}}\n      - {at: 0s, on: enqueue, given: {state.n: -99, state.tokens: 3}, expect: {asked: [dry, wet, none], verdict: throw(\"off\")}}\n", ""},

@@ -136,6 +136,7 @@ func (w *world) moment(e *document.TestEvent, i int) string {
 // policies. An error is about a given value.
 func (w *world) tell() (all []evaluation, err error) {
 	var asked []*compiled
+	absent := false // an observing policy would have refused the task
 	for _, c := range w.suite.policies {
 		if w.concerns(c) != "" {
 			continue
@@ -144,16 +145,20 @@ func (w *world) tell() (all []evaluation, err error) {
 		if err := cmp.Or(w.impossible(c), w.unrelated(asked), w.otherTenant()); err != nil {
 			return nil, err
 		}
-		ev := w.evaluate(c)
-		if all = append(all, ev); w.on == stubs.Enqueue && ev.out.Decision == stubs.Throw && !c.observing() {
+		ev := w.evaluate(c, absent && c.observing())
+		all = append(all, ev)
+		if refused := w.on == stubs.Enqueue && ev.out.Decision == stubs.Throw; refused && !c.observing() {
 			break
+		} else if refused {
+			absent = true
 		}
 	}
 	return all, nil
 }
 
-// evaluate evaluates a policy with both evaluators, and carries out its effects.
-func (w *world) evaluate(c *compiled) evaluation {
+// evaluate evaluates a policy with both evaluators, and carries out its effects. It writes no states
+// if the task is absent, because another policy would have refused it.
+func (w *world) evaluate(c *compiled, absent bool) evaluation {
 	w.fill(c)
 	ev := evaluation{compiled: c}
 	out, _, err := ir.Trace(c.program, c.eval.Snapshot(), func(n *ir.Node) { c.reached[n] = true })
@@ -166,7 +171,7 @@ func (w *world) evaluate(c *compiled) evaluation {
 		ev.err = fmt.Errorf("the evaluators differ: the interpreter says %+v, the compiled policy %+v", out, compiled)
 		return ev
 	case err == nil:
-		err = w.act(c, out)
+		err = w.act(c, out, absent)
 	}
 	if err != nil {
 		ev.err = c.refused(c.program.Located(err))

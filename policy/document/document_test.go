@@ -185,7 +185,7 @@ var refusedDocuments = []struct{ name, text, want string }{
 	{"preemption", "version: 1\npreemption: {}\n", "document:2: preemption: it is never evaluated; write every or on"},
 	{"preemption tick", "version: 1\npreemption: {on: tick}\n", `there is no event "tick"; want enqueue`},
 	{"no trigger", "version: 1\npolicies:\n  - name: p\n    expr: continue()\n", `document:3: policy "p": it is never evaluated; write every, on or event`},
-	{"on and event", "version: 1\npolicies:\n  - name: p\n    on: start\n    event: e\n    expr: continue()\n", "document:5: a policy has either"},
+	{"on and event", "version: 1\npolicies:\n  - name: p\n    on: start\n    event: rain\n    expr: continue()\n", `document:5: a policy has either on or event; event: "rain" is on: custom for that name alone, so leave on out`},
 	{"interval", "version: 1\npolicies:\n  - name: p\n    every: 1us\n    expr: continue()\n", "document:4: the interval 1µs is not"},
 	{"interval zero", "version: 1\npolicies:\n  - name: p\n    every: 0s\n    expr: continue()\n", "document:4: the interval 0s is not"},
 	{"event of the runtime", "version: 1\npolicies:\n  - name: p\n    event: enqueue\n    expr: continue()\n", "document:4: enqueue is an event of the runtime and no custom one; write on: enqueue"},

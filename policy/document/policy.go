@@ -205,7 +205,7 @@ func readCustom(n *yaml.Node, t *policy.Trigger) error {
 		return lineError(n, "the event's name is empty; write on: custom for all of them")
 	}
 	if t.Events != 0 {
-		return lineError(n, "a policy has either on or event")
+		return lineError(n, "a policy has either on or event; event: %q is on: custom for that name alone, so leave on out or make two policies", t.Custom)
 	}
 	switch e := stubs.EventNamed(t.Custom); {
 	case e == stubs.Tick:
