@@ -304,9 +304,9 @@ func TestHostileSize(t *testing.T) {
 	for name, p := range map[string]*ir.Program{
 		"too deep":        deep(1<<20, func(n *ir.Node) *ir.Node { return operation(ir.OpNot, stubs.Bool, n) }),
 		"deep":            deep(maxDepth-10, func(n *ir.Node) *ir.Node { return operation(ir.OpNot, stubs.Bool, n) }),
-		"alternating":     deep(longtest.Count(maxDepth-10, 1000), nested),
+		"alternating":     deep(longtest.Count(maxDepth-10, 700), nested),
 		"nested choices":  deep(4000, func(n *ir.Node) *ir.Node { return operation(ir.OpIf, stubs.Bool, n, read(), read()) }),
-		"equal to itself": deep(longtest.Count(4000, 1000), func(n *ir.Node) *ir.Node { return operation(ir.OpEq, stubs.Bool, n, read()) }),
+		"equal to itself": deep(longtest.Count(4000, 600), func(n *ir.Node) *ir.Node { return operation(ir.OpEq, stubs.Bool, n, read()) }),
 		"chain of lets":   chain(),
 		"wide": deep(10, func(n *ir.Node) *ir.Node {
 			return operation(ir.OpAnd, stubs.Bool, n, copyOf(n))

@@ -220,7 +220,7 @@ func TestDecisionsInABubble(t *testing.T) {
 func TestDecisionsHammer(t *testing.T) {
 	rt := start(t, Config{Slots: 2, QuietThrows: true})
 	var tasks, readers sync.WaitGroup
-	end := time.Now().Add(time.Duration(longtest.Count(500, 200)) * time.Millisecond)
+	end := time.Now().Add(time.Duration(longtest.Count(500, 100)) * time.Millisecond)
 	for i := range 8 {
 		random := rand.New(rand.NewPCG(uint64(i), 1))
 		readers.Go(func() {

@@ -33,7 +33,7 @@ func TestTheLongestDurationsMeanNever(t *testing.T) {
 			holder := begun(t, rt.Loop(), background, "holder", func(context.Context) error { return stall(func() bool { return closed(done) }) })
 			waits := rt.Go(background, "waits", idle)
 			eventually(t, "it to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
-			for end := time.Now().Add(60 * time.Millisecond); time.Now().Before(end); {
+			for end := time.Now().Add(60 * time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) {
 				if rt.Loop().Stats().Stalls > 0 {
 					t.Fatal("the holder's slot was lent")
 				}

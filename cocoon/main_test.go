@@ -26,7 +26,11 @@ func TestMain(m *testing.M) {
 	if chosen := func(f string) bool { return flag.Lookup("test."+f).Value.String() != "" }; !chosen("run") && !chosen("list") && !chosen("skip") {
 		startIdle() // they idle for seconds, meanwhile other tests run
 	}
-	code := m.Run()
+	tests := m.Run
+	if longtest.Off() { // the long form has as many collections as a program
+		tests = func() int { return longtest.SmallHeap(m) }
+	}
+	code := tests()
 	stopIdle()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

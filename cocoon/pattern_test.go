@@ -237,7 +237,7 @@ func TestPatternsUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	for i := range longtest.Count(100, 40) {
+	for i := range longtest.Count(100, 20) {
 		r := register(t, rt, Policy{Name: "comes", On: OnStart, Match: Match{Tasks: []string{fmt.Sprintf("comes/%d/*", i)}}, Expr: `task.name in pattern("*/x") ? throw("comes") : continue()`})
 		if got := reasonOf(t, rt, background, fmt.Sprintf("comes/%d/x", i)); got != "comes" {
 			t.Errorf("the new one: %q", got)

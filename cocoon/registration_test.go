@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 func TestRegisteringANameTwice(t *testing.T) {
@@ -67,7 +69,7 @@ func TestRegisteringWhileTasksRun(t *testing.T) {
 		})
 	}
 	eventually(t, "all to arrive", func() bool { return rt.Stats().Tasks == 1000 })
-	for i := range 10 {
+	for i := range longtest.Count(10, 5) {
 		r := register(t, rt, Policy{Name: "p", On: Every(100 * time.Microsecond), Expr: `task.preemptions > 1000000 ? throw("x") : continue()`})
 		eventually(t, "an evaluation", func() bool { return r.Stats().Evaluations > 0 })
 		r.Cancel()
@@ -96,7 +98,7 @@ func TestCancelOfAPolicyIsFinal(t *testing.T) {
 			})
 		})
 	}
-	for range 30 {
+	for range longtest.Count(30, 10) {
 		r := register(t, rt, Policy{Name: "p", On: OnNotify("n"), Expr: `event.value > 2 and task.running > duration("1h") ? throw("x") : continue()`})
 		eventually(t, "an evaluation", func() bool { return r.Stats().Evaluations > 0 })
 		r.Cancel()

@@ -22,7 +22,7 @@ func TestReloadAtOnce(t *testing.T) {
 		must(t, os.WriteFile(next, fmt.Appendf(nil, "version: 1\nstates: {n: %d}\n", n), 0o600))
 		must(t, os.Rename(next, string(file)))
 	}
-	for n := range 300 {
+	for n := range longtest.Count(300, 100) {
 		write(-n)
 		var first sync.WaitGroup
 		first.Go(func() {
@@ -82,7 +82,7 @@ policies:
 		})
 	}
 	within(t, "the reloads", func() {
-		for until := time.Now().Add(time.Duration(longtest.Count(1000, 300)) * time.Millisecond); time.Now().Before(until); {
+		for until := time.Now().Add(time.Duration(longtest.Count(1000, 200)) * time.Millisecond); time.Now().Before(until); {
 			for n := 1; n <= 2; n++ {
 				must(t, file.load(t, rt, version(n)))
 				if err := file.load(t, rt, version(3)+"  - {name: bad, on: exit, expr: nonsense}\n"); err == nil {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // bothLoops runs n tasks, one after the other, on each of two loops at the same time.
@@ -35,7 +37,7 @@ func TestNoCountIsLost(t *testing.T) {
 		"min":     {State: map[string]any{"mine": 0}, Expr: `add("mine", 1); min("left", -1 - state.mine); set("n", state.mine + 1)`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			const each = 20_000
+			each := longtest.Count(20_000, 10_000)
 			rt := start(t, Config{Slots: 1})
 			must(t, rt.RegisterState(map[string]any{"n": 0, "left": 0}))
 			p.Name, p.On = "count", OnExit

@@ -2,33 +2,35 @@ package cocoon
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
-// Entries of never-unwind that match no function are unmet.
+// Entries of never-unwind that match no function are unmet. The document has all of its kinds of
+// them, because a look through the program takes long.
 func TestUnmetNeverUnwind(t *testing.T) {
-	begin := time.Now()
-	got := unlinked([]string{"slices", "slices.Sort", "net/http.(*Client).*", "github.com/cocoon-go/cocoon/cocoon.(*Runtime).State", "github.com/cocoon-go/...",
-		"github.com/cocoon-go/cocoon/cocoon.unlinked", "sync.(*Once).doSlow", "gorm.io/gorm/shema", "sync.(*Once).doSlo", "github.com/cocoon-go/cocoon/coon.*"})
-	if want := []string{"github.com/cocoon-go/cocoon/coon.*", "gorm.io/gorm/shema", "net/http.(*Client).*", "sync.(*Once).doSlo"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	t.Log(time.Since(begin))
-
-	var log journal
-	rt := start(t, Config{Slots: 1, Logger: log.logger()})
-	load(t, rt, "never-unwind: [sync.(*Once).doSlow, sync.(*Onse).doSlow, {name: gorm.io/gorm/schema, suspend: false}]")
-	rt.tellUnmet()
-	unmet := rt.Stats().Unmet
-	for name, want := range map[string]bool{"sync.(*Once).doSlow": false, "sync.(*Onse).doSlow": true, "gorm.io/gorm/schema": true} {
-		if slices.Contains(unmet, name) != want {
-			t.Errorf("%s: unmet are %q", name, unmet)
+	if !longtest.Off() { // one that no document may have
+		if got := unlinked([]string{"slices", "github.com/cocoon-go/cocoon/coon.*"}); !slices.Equal(got, []string{"github.com/cocoon-go/cocoon/coon.*"}) {
+			t.Errorf("got %q", got)
 		}
 	}
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
+	load(t, rt, "never-unwind: [slices, slices.Sort, net/http.(*Client).*, github.com/cocoon-go/cocoon/cocoon.(*Runtime).State, github.com/cocoon-go/..., "+
+		"github.com/cocoon-go/cocoon/cocoon.unlinked, sync.(*Once).doSlow, sync.(*Onse).doSlow, {name: gorm.io/gorm/schema, suspend: false}, sync.(*Once).doSlo, gorm.io/gorm/shema]")
+	begin := time.Now()
+	rt.tellUnmet()
+	t.Log(time.Since(begin))
+	want := []string{"gorm.io/gorm/schema", "gorm.io/gorm/shema", "net/http.(*Client).*", "sync.(*Once).doSlo", "sync.(*Onse).doSlow"}
+	if got := rt.Stats().Unmet; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 	rt.log.flush()
-	if n := log.count("names=\"[gorm.io/gorm/schema sync.(*Onse).doSlow]"); n != 1 {
+	if n := log.count(fmt.Sprintf("names=\"%s", want)); n != 1 {
 		t.Errorf("%d lines:\n%s", n, &log)
 	}
 }

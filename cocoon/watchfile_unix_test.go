@@ -37,7 +37,7 @@ func TestWatchUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	for i := range longtest.Count(1000, 40) {
+	for i := range longtest.Count(1000, 20) {
 		replace(t, name, watchedText([]string{"a", "b"}[i%2]))
 		before := w.stats()
 		must(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))

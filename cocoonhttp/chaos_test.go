@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	chaosTime  = flag.Duration("chaos.time", 0, "how long each TestChaos runs; 0: a second, half of it in the short form")
+	chaosTime  = flag.Duration("chaos.time", 0, "how long each TestChaos runs; 0: a second, 300 ms in the short form")
 	chaosPlain = flag.Bool("chaos.plain", false, "TestChaos looks for late responses of net/http alone")
 	chaosSeed  = flag.Uint64("chaos.seed", 0, "of the requests; 0: one of the time")
 )
@@ -26,7 +26,7 @@ var (
 func TestChaos(t *testing.T) {
 	lasts := *chaosTime
 	if lasts == 0 {
-		lasts = time.Duration(longtest.Count(1000, 500)) * time.Millisecond
+		lasts = time.Duration(longtest.Count(1000, 300)) * time.Millisecond
 	}
 	for name, ask := range map[string]func(s *chaosServer, rng *rand.Rand) error{
 		"HTTP/1": func(s *chaosServer, rng *rand.Rand) error { return pipeline(s.address, rng, s.count) },

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 	}
 	flag.Parse()
 	flag.Set("test.parallel", "8") // parallel tests wait most of the time
-	code := m.Run()
+	code := longtest.SmallHeap(m)
 	http.DefaultClient.CloseIdleConnections()
 	if err := goleak.Find(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -25,6 +25,13 @@ func TestManyStreams(t *testing.T) {
 		}
 		w.Write(body)
 	}, http2)
+	// All streams find a connection. Otherwise each client would begin one of its own.
+	if resp, err := s.Client().Post(s.URL, "", nil); err != nil {
+		t.Fatal(err)
+	} else {
+		io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+	}
 	var all sync.WaitGroup
 	feeds := make([]*io.PipeWriter, streams)
 	for i := range streams {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/tetratelabs/wazero/api"
 )
@@ -33,7 +34,7 @@ func TestThreadsTakeTurns(t *testing.T) {
 			in := instance(t, compiled(t, Config{Threads: true, Mechanism: m, Loop: rt.Loop(), Slice: time.Millisecond}, nil))
 			var all []*Thread
 			for id := range uint64(3) {
-				all = append(all, in.Spawn(background, "trace", id, 30_000_000))
+				all = append(all, in.Spawn(background, "trace", id, uint64(longtest.Count(30_000_000, 10_000_000))))
 			}
 			for _, th := range all {
 				if _, err := th.Wait(background); err != nil {
@@ -300,7 +301,7 @@ func TestBlockInBlock(t *testing.T) {
 			}
 			return x
 		}))
-		for range 5 {
+		for range longtest.Count(5, 2) {
 			var all []*Thread
 			for id := range uint64(3) {
 				all = append(all, in.Spawn(background, "onstack", id), in.Spawn(background, "call", id))

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(longtest.SmallHeap(m))
 }
 
 // command runs a command in the GOPATH of the checkers' tests.

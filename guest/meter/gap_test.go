@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/guest/meter"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // gap is the most that fuel may be overdrawn where there is no loop: what runs between two safe
@@ -26,7 +27,7 @@ func TestGaps(t *testing.T) {
 	}
 	addition := "\x20\x00\x41\x01\x6a\x21\x00"
 	for name, wasm := range map[string][]byte{
-		"a chain of calls":        simple(i32ToI32, chain(22)...),
+		"a chain of calls":        simple(i32ToI32, chain(longtest.Count(22, 20))...),
 		"code in a line":          simple(i32ToI32, body("\x00", strings.Repeat(addition, 60_000)+"\x20\x00")),
 		"a function in branches":  simple(i32ToI32, body("\x00", strings.Repeat("\x20\x00\x04\x40"+strings.Repeat(addition, 40)+"\x0b", 2000)+"\x20\x00")),
 		"a loop around much code": simple(i32ToI32, body("\x00", "\x41\x14\x21\x00\x03\x40"+strings.Repeat("\x20\x00\x1a", 60_000)+"\x20\x00\x41\x01\x6b\x22\x00\x0d\x00\x0b\x20\x00")),

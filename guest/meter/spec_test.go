@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,8 +30,8 @@ var suites = []struct {
 	features api.CoreFeatures
 	every    int // the short form runs one file of so many
 }{
-	{"v1", api.CoreFeaturesV1, 16},
-	{"v2", api.CoreFeaturesV2, 24},
+	{"v1", api.CoreFeaturesV1, 32},
+	{"v2", api.CoreFeaturesV2, 48},
 	{"tail-call", api.CoreFeaturesV2 | experimental.CoreFeaturesTailCall, 1},
 	{"extended-const", api.CoreFeaturesV2 | experimental.CoreFeaturesExtendedConst, 1},
 	{"threads", api.CoreFeaturesV2 | experimental.CoreFeaturesThreads, 1},
@@ -56,9 +55,6 @@ func specification(t *testing.T) string {
 // with metered modules. Each command must have the same outcome.
 func TestSpecification(t *testing.T) {
 	root := specification(t)
-	// A collection waits until code without safe points returns, and code that overflows its stack
-	// allocates much.
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	for _, suite := range suites {
 		t.Run(suite.folder, func(t *testing.T) {
 			files, err := filepath.Glob(filepath.Join(root, suite.folder, "testdata", "*.json"))

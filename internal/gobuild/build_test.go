@@ -13,13 +13,15 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // TestMain makes the test program also the tool that the go command runs, and cocoon itself for
 // tests that need it as a process.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 {
-		os.Exit(m.Run())
+		os.Exit(longtest.SmallHeap(m))
 	}
 	code, err := 0, error(nil)
 	switch os.Args[1] {
@@ -30,7 +32,7 @@ func TestMain(m *testing.M) {
 	case "hang":
 		code, err = hang(os.Args[2], os.Args[3:])
 	default:
-		code = m.Run()
+		code = longtest.SmallHeap(m)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "cocoon:", err)

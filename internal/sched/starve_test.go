@@ -25,7 +25,7 @@ type stream struct {
 func TestNoTaskStarves(t *testing.T) {
 	const both = Preemptible | Safe
 	most := longtest.Count(3, 1)
-	for _, s := range []stream{
+	for _, s := range longtest.Cases([]stream{
 		{"gets", []Kind{Safe}, 300 * time.Microsecond, 60 * time.Millisecond, 0, false},
 		{"long gets", []Kind{Safe}, 7 * time.Millisecond, 200 * time.Millisecond, 0, false},
 		{"both", []Kind{both}, 300 * time.Microsecond, 100 * time.Millisecond, 0, false},
@@ -35,9 +35,9 @@ func TestNoTaskStarves(t *testing.T) {
 		{"all kinds of a lower rank", []Kind{Atomic, Safe, Preemptible, both}, 300 * time.Microsecond, 500 * time.Millisecond, 1, false},
 		{"the background of gets", []Kind{Safe}, 300 * time.Microsecond, 240 * time.Millisecond, 0, true},
 		{"the background of both", []Kind{both}, 300 * time.Microsecond, 400 * time.Millisecond, 0, true},
-		{"the background of gets and long both", []Kind{Safe, both}, 30 * time.Millisecond, 7 * time.Second, 0, true},
 		{"the background of all", []Kind{Atomic, Safe, Preemptible, both}, 300 * time.Microsecond, 500 * time.Millisecond, 0, true},
-	} {
+		{"the background of gets and long both", []Kind{Safe, both}, 30 * time.Millisecond, 7 * time.Second, 0, true},
+	}, 10) {
 		for slots := 1; slots <= most; slots++ {
 			for k := Atomic; k <= both; k++ {
 				for _, first := range []bool{true, false} {
