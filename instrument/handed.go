@@ -78,7 +78,7 @@ func (r *rewriter) addReturned(c *code, stores []store, ends map[*types.Var][]as
 	return fields
 }
 
-// addPassedOn adds the variables that a function has acquired, and neither releases nor returns, but
+// addPassedOn adds the variables that a function has acquired, neither releases nor returns, and
 // passes to calls, as in
 //
 //	rows, err := pool.Query(ctx, text)

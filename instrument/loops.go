@@ -44,8 +44,8 @@ func (r *rewriter) loopsOf(c *code) {
 }
 
 // outermost lists functions of the standard library in which only the outermost loops poll. Their
-// inner loops are short, and a throw out of one would leave the function's data half-written, so that
-// a deferred call which uses the data panics.
+// inner loops are short. A throw out of one would leave the function's data half-written, and a
+// deferred call that uses the data would panic.
 var outermost = map[string]bool{"compress/flate.(*compressor).deflate": true}
 
 func isLoop(n ast.Node) bool {
