@@ -75,13 +75,19 @@ func Example_singleflight() {
 
 // A worker takes jobs from a queue for as long as the program runs. Each job is a task, and the
 // worker is not. So the worker holds no slot while it waits for a job, policies see each job, and a
-// throw ends one job, which the worker may put back or report.
+// throw ends one job, which the worker may put back or report. Run may also refuse a job: then it
+// does not call the function, so nothing that the function defers puts the job back. A job is done
+// only if Run returns nil.
 func Example_worker() {
 	rt, err := cocoon.New(cocoon.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := rt.LoadPolicies(strings.NewReader("version: 1\nlimits: [{func: resize, limit: 10ms, reason: the picture is too large}]")); err != nil {
+	document := `version: 1
+limits: [{func: resize, limit: 10ms, reason: the picture is too large}]
+policies:
+  - {name: no-videos, on: enqueue, expr: 'arriving.name == "video" ? throw("not now") : continue()'}`
+	if err := rt.LoadPolicies(strings.NewReader(document)); err != nil {
 		log.Fatal(err)
 	}
 	resize := func(ctx context.Context, rows int) error {
@@ -98,27 +104,34 @@ func Example_worker() {
 	}
 	type job struct {
 		name string
+		task string
 		do   func(context.Context) error
 	}
-	jobs := make(chan job, 3)
-	jobs <- job{"small", func(ctx context.Context) error { return resize(ctx, 3) }}
-	jobs <- job{"endless", endless}
-	jobs <- job{"next", func(ctx context.Context) error { return resize(ctx, 3) }}
+	jobs := make(chan job, 4)
+	jobs <- job{"small", "resize", func(ctx context.Context) error { return resize(ctx, 3) }}
+	jobs <- job{"endless", "resize", endless}
+	jobs <- job{"film", "video", func(ctx context.Context) error { return resize(ctx, 3) }}
+	jobs <- job{"next", "resize", func(ctx context.Context) error { return resize(ctx, 3) }}
 	close(jobs)
 	for job := range jobs {
-		err := rt.Run(context.Background(), "resize", job.do)
+		err := rt.Run(context.Background(), job.task, job.do)
 		var thrown *cocoon.PreemptedError
 		switch {
-		case errors.As(err, &thrown):
+		case err == nil:
+			fmt.Println(job.name, "is done") // take it off the queue
+		case errors.As(err, &thrown) && thrown.Started:
 			fmt.Println(job.name, "was stopped:", thrown.Reason)
+		case errors.As(err, &thrown), errors.Is(err, cocoon.ErrOverloaded), errors.Is(err, cocoon.ErrShutdown):
+			fmt.Println(job.name, "never ran:", err) // put it back
 		default:
-			fmt.Println(job.name, "is done:", err)
+			fmt.Println(job.name, "failed:", err)
 		}
 	}
 	fmt.Println("shutdown:", rt.Shutdown(context.Background()))
 	// Output:
-	// small is done: <nil>
+	// small is done
 	// endless was stopped: the picture is too large
-	// next is done: <nil>
+	// film never ran: task "video" refused by policy "no-videos": not now
+	// next is done
 	// shutdown: <nil>
 }

@@ -18,7 +18,8 @@ var errNilFunc = errors.New("cocoon: the task's function is nil")
 // If a policy throws into the task, Run returns a *PreemptedError, also if the throw only ended the
 // task's context and fn then returned an error, see PreemptedError.Returned. Any other panic of fn,
 // or Goexit, passes through after the slot is given back. Other errors are ErrOverloaded,
-// ErrShutdown, and a *PreemptedError with Started false when a policy refused the task.
+// ErrShutdown, and a *PreemptedError with Started false when a policy refused the task: fn was not
+// called then, so nothing that it defers has run.
 //
 // Run can be nested: inside a task it is a safe point. On the same loop the inner task takes over
 // the slot of the outer one, and may be switched out only if both kinds allow it. On another loop

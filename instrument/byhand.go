@@ -35,7 +35,7 @@ var releasing = map[string]bool{
 }
 
 // byHandStretches finds the stretches of a function in which it has acquired a resource that it
-// releases or returns behind them on some path, and that no deferred call releases.
+// releases, returns or passes on behind them on some path, and that no deferred call releases.
 func (r *rewriter) byHandStretches(c *code) {
 	ends := map[*types.Var][]ast.Node{}
 	c.walk(func(n ast.Node, stack []ast.Node) {
@@ -51,6 +51,7 @@ func (r *rewriter) byHandStretches(c *code) {
 	})
 	stores := r.storesOf(c)
 	fields := r.addReturned(c, stores, ends)
+	r.addPassedOn(c, ends)
 	if len(ends) == 0 {
 		return
 	}

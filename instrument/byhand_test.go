@@ -271,6 +271,81 @@ func unknownFunction() {
 	finish() // W
 }
 
+func use(c conn, f func() error) error { // defers the release
+	defer c.Close()
+	return f() // P
+}
+
+func passedOn() error {
+	c, err := open() // P
+	if err != nil {
+		return err
+	}
+	work() // W
+	return use(c, c.Do) // W
+}
+
+func passedOnTwice() error {
+	c, _ := open() // P
+	prepare(c) // W
+	work() // W
+	if err := use(c, nil); err != nil { // W
+		work() // P
+		return err
+	}
+	work() // P
+	return nil
+}
+
+func prepare(c conn) { work() } // P
+
+type response struct { body conn; status int }
+
+var ask func() (*response, error)
+
+func partPassedOn() error {
+	r, err := ask() // P
+	if err != nil {
+		return err
+	}
+	work() // W
+	return use(r.body, nil) // W
+}
+
+func started() {
+	for { // P
+		c, err := open()
+		if err != nil {
+			work()
+			return
+		}
+		work() // W
+		go use(c, nil)
+	}
+}
+
+func noResource() {
+	r, _ := ask() // P
+	work() // P
+	count(r.status)
+}
+
+func count(n int) { work() } // P
+
+func passedOnAndDeferred() {
+	c, _ := open()
+	defer c.Close()
+	work() // P
+	prepare(c) // P
+}
+
+func passedOnAndReleased() {
+	c, _ := open() // P
+	prepare(c) // W
+	c.Close() // W
+	work() // P
+}
+
 func parameter(c conn) {
 	work() // P
 	c.Close() // P

@@ -42,8 +42,10 @@ func (c *code) entry() []token.Pos {
 }
 
 // isBehindAcquisition reports whether a throw before the statement would lose a resource that a later
-// defer statement releases.
-func (c *code) isBehindAcquisition(s ast.Stmt) bool { return c.isLoose(s.Pos()) }
+// defer statement releases, or that the function releases or hands over without one.
+func (c *code) isBehindAcquisition(s ast.Stmt) bool {
+	return c.isLoose(s.Pos()) || slices.ContainsFunc(c.byHand, func(in *fannedStretch) bool { return in.has(s.Pos()) })
+}
 
 // jumps reports whether the function has a goto, which could jump past a poll.
 func (c *code) jumps() (found bool) {

@@ -51,6 +51,9 @@ func gapsIn(t *testing.T, src string, o Options) (lines []string, code map[strin
 const closer = `type t int; func (t) Close() {}; func (t) Name() string { return "" }; func (t) ok() bool { return true }; ` +
 	`func b() { f() }; func c() (t, error) { return 0, nil }; func d() t { return 0 }`
 
+// user is a function that takes a resource over.
+const user = `type s struct{}; func (*s) Close() {}; func e() *s { return nil }; func use(x *s) { defer x.Close(); f() }; `
+
 func TestGaps(t *testing.T) {
 	for _, c := range []struct {
 		name, src string
@@ -108,6 +111,9 @@ func TestGaps(t *testing.T) {
 		{"released by a function", `func a() { f, _ := c(); b(); remove(f.Name()) }; func remove(string) {}; ` + closer, nil},
 		{"released by a deferred call", `func a() { g := d(); defer g.Close(); b() }; ` + closer, nil},
 		{"released at once", `func a() { g := d(); g.ok(); g.Close(); b() }; ` + closer, nil},
+		{"passed on", `func a() { g := e(); b(); use(g) }; ` + user + closer,
+			[]string{"a: lost unbounded: line 1 passes g on, and no deferred call releases it: a throw before it loses g"}},
+		{"passed on at once", `func a() { g := e(); use(g) }; ` + user + closer, nil},
 		{"nothing", ``, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package instrument
 import (
 	"go/ast"
 	"go/types"
+	"maps"
 	"slices"
 )
 
@@ -20,6 +21,7 @@ import (
 // A throw in reset would lose the connection. So a return statement ends the stretch in which a
 // function has such a resource, like a release that no deferred call makes (byhand.go). Only values
 // of certain types count: the type has a method that releases a value, or a function of the package
+// does. A call to which the function passes such a resource ends the stretch too, if nothing else
 // does.
 
 // closing are the names in releasing that show a resource in the methods of its type: they have no
@@ -74,6 +76,55 @@ func (r *rewriter) addReturned(c *code, stores []store, ends map[*types.Var][]as
 		}
 	}
 	return fields
+}
+
+// addPassedOn adds the variables that a function has acquired, neither releases nor returns, and
+// passes to calls, as in
+//
+//	rows, err := pool.Query(ctx, text)
+//	if err != nil {
+//		return nil, err
+//	}
+//	return pgx.CollectRows(rows, scan)
+//
+// One of the calls takes the resource over. The text does not show which, nor where the callee
+// defers the release, so the stretch ends behind the last of them.
+func (r *rewriter) addPassedOn(c *code, ends map[*types.Var][]ast.Node) {
+	on := map[*types.Var][]ast.Node{}
+	c.walk(func(n ast.Node, stack []ast.Node) {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || inDeferred(stack) && !isStarted(call, stack) || r.tells(call) {
+			return
+		}
+		if target, _, _ := r.callee(call); target == builtin || target == conversion {
+			return
+		}
+		for _, arg := range call.Args {
+			if v := r.passedIn(c, arg); v != nil && len(ends[v]) == 0 {
+				on[v] = append(on[v], call)
+			}
+		}
+	})
+	maps.Copy(ends, on)
+}
+
+// isStarted reports whether a go statement starts the call.
+func isStarted(call *ast.CallExpr, stack []ast.Node) bool {
+	g, ok := stack[len(stack)-1].(*ast.GoStmt)
+	return ok && g.Call == call
+}
+
+// passedIn returns the function's variable whose value, or a part of it, an argument is, if it is a
+// resource. It returns nil for a parameter.
+func (r *rewriter) passedIn(c *code, arg ast.Expr) *types.Var {
+	switch ast.Unparen(arg).(type) {
+	case *ast.Ident, *ast.SelectorExpr:
+		v := r.first(arg)
+		if v != nil && v.Kind() == types.LocalVar && c.declares(v) && !r.isNoResource(arg) && r.isReleasable(r.info.TypeOf(arg)) {
+			return v
+		}
+	}
+	return nil
 }
 
 // resultsOf returns the function's variables that a return statement hands over.

@@ -3,6 +3,7 @@ package instrument
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 )
 
 // loop is one loop: a for statement, or a backward goto.
@@ -31,9 +32,9 @@ func (r *rewriter) loopsOf(c *code) {
 			// a later label is the target of forward jumps, and is not known yet
 			labels[n.Label.Name] = n.Pos()
 		case *ast.ForStmt:
-			r.loop(c, n, n.Body, labelled)
+			r.loop(c, n, n.Body, labelled, slices.ContainsFunc(stack, isLoop))
 		case *ast.RangeStmt:
-			r.loop(c, n, n.Body, labelled)
+			r.loop(c, n, n.Body, labelled, slices.ContainsFunc(stack, isLoop))
 		case *ast.BranchStmt:
 			if n.Tok == token.GOTO && labels[n.Label.Name].IsValid() {
 				r.jump(c, n)
@@ -42,14 +43,27 @@ func (r *rewriter) loopsOf(c *code) {
 	})
 }
 
+// outermost lists functions of the standard library in which only the outermost loops poll. Their
+// inner loops are short. A throw out of one would leave the function's data half-written, and a
+// deferred call that uses the data would panic.
+var outermost = map[string]bool{"compress/flate.(*compressor).deflate": true}
+
+func isLoop(n ast.Node) bool {
+	switch n.(type) {
+	case *ast.ForStmt, *ast.RangeStmt:
+		return true
+	}
+	return false
+}
+
 // loop decides where a for loop polls: nowhere if it is always short; before each piece if it
 // counts its iterations and they are cheap; otherwise at the head of its body. A loop with a label
 // is not split, because a continue would lead to the wrong part.
-func (r *rewriter) loop(c *code, stmt ast.Stmt, body *ast.BlockStmt, labelled bool) {
+func (r *rewriter) loop(c *code, stmt ast.Stmt, body *ast.BlockStmt, labelled, inner bool) {
 	r.stats.Loops++
 	l := &loop{stmt: stmt}
 	c.loops = append(c.loops, l)
-	if r.cost(stmt) <= quick || logarithmic[r.pkg.Path+"."+c.name] {
+	if name := r.pkg.Path + "." + c.name; r.cost(stmt) <= quick || logarithmic[name] || inner && outermost[name] {
 		return
 	}
 	if why := c.whyNot(body.Lbrace); why != "" {

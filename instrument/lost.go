@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"go/types"
 	"slices"
 )
 
@@ -19,6 +20,9 @@ func (s *survey) gapsOfLost(c *code) (at []token.Pos, gaps []Gap) {
 		why := fmt.Sprintf("line %d releases %s, but no deferred call does: a throw before it loses %[2]s", line, name)
 		if _, returns := stretch.by.waits[0].(*ast.ReturnStmt); returns {
 			why = fmt.Sprintf("line %d returns %s: a throw before it loses %[2]s", line, name)
+		}
+		if call, ok := stretch.by.waits[0].(*ast.CallExpr); ok && !slices.ContainsFunc(s.releasedBy(call), func(v *types.Var) bool { return v == stretch.by.of }) {
+			why = fmt.Sprintf("line %d passes %s on, and no deferred call releases it: a throw before it loses %[2]s", line, name)
 		}
 		at, gaps = append(at, stretch.first.Pos()), append(gaps, Gap{Kind: GapLost, Why: why, Length: Unbounded})
 	}

@@ -30,7 +30,7 @@ func TestThrowsOutOfEngines(t *testing.T) {
 	}
 	const want = "SafePoint\ndeferred literal\ndeferred variable\nend\nin a loop\niterator\nliteral\nliteral with a call behind it\nnamed result\none line\n" +
 		"out of an iterator's loop\nresult on heap\nreturn\nreturn a call\ntype parameter\none line that does not return\n" +
-		"regexp2\nsort.Slice\nslices.SortFunc\njson.Marshaler\njson.Marshal\ntext/template function\ntext/template\nbytes.Buffer\nsync.Mutex\nsync.RWMutex\na machine's lock\nsync.WaitGroup\nsync.WaitGroup without defer\ndatabase/sql\nsingleflight\ncompress/flate\nsync.Map\n-cocoon.keep\nsemaphore\nlock of another function\nfailures\nacquisition\nstored acquisitions\nrelease without defer\nrelease without defer that never comes\niter.Pull\niter.Pull2\nrecover\n" +
+		"regexp2\nsort.Slice\nslices.SortFunc\njson.Marshaler\njson.Marshal\ntext/template function\ntext/template\nbytes.Buffer\nsync.Mutex\nsync.RWMutex\na machine's lock\nsync.WaitGroup\nsync.WaitGroup without defer\ndatabase/sql\nsingleflight\ncompress/flate\ncompress/flate, closed\nsync.Map\n-cocoon.keep\nsemaphore\nlock of another function\nfailures\nacquisition\nstored acquisitions\nrelease without defer\nrelease without defer that never comes\niter.Pull\niter.Pull2\nrecover\n" +
 		"fmt\nslog.LogValuer\nslog.JSONHandler\nflag\ndebug/gosym\nio.Pipe\nnet.Pipe\n"
 	if !bytes.Equal(out, []byte(want)) {
 		t.Errorf("it printed %q; want %q", out, want)

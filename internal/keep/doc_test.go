@@ -17,7 +17,7 @@ func TestDocumentedLibraries(t *testing.T) {
 	for _, c := range []struct {
 		title     string
 		noSuspend bool
-	}{{"library", true}, {"function that recovers panics", false}} {
+	}{{"library", true}, {"function", false}} {
 		want := "| " + c.title + " | what a throw in there does |\n| --- | --- |\n"
 		for _, l := range Libraries {
 			if l.NoSuspend == c.noSuspend {

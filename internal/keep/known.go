@@ -40,6 +40,8 @@ var Libraries = []Library{
 		"the schema is in the cache before its relations are: each later query of the model fails, `unsupported relations for schema`"},
 	{Rule{"io.(*pipe).read", true}, "the writer waits forever, even after `Close`, for the number of bytes that were read"},
 	{Rule{"net.(*pipe).read", true}, "the writer waits forever, even after `Close`, for the number of bytes that were read"},
+	{Rule{"compress/flate.(*compressor).findMatch", false}, "the next `Close` of the writer panics, `index out of range`, also in a deferred call"},
+	{Rule{"compress/flate.(*compressor).writeBlock", false}, "the next `Close` of the writer panics, `index out of range`, also in a deferred call"},
 	{Rule{"fmt.(*pp).handleMethods", false}, "the text of the throw becomes part of the formatted text"},
 	{Rule{"log/slog.Value.Resolve", false}, "the text of the throw becomes the attribute's value"},
 	{Rule{"log/slog.(*handleState).appendValue", false}, "the text of the throw becomes the attribute's value"},

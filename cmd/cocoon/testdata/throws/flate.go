@@ -52,3 +52,38 @@ func compressed() engine {
 		},
 	}
 }
+
+// compressedAndClosed closes a writer of the default level by a deferred call, which must not panic
+// behind a throw.
+func compressedAndClosed() engine {
+	z, err := flate.NewWriter(io.Discard, flate.DefaultCompression)
+	if err != nil {
+		panic(err)
+	}
+	doc := make([]byte, 1<<20)
+	for i := range doc {
+		doc[i] = "abcd"[rand.IntN(4)]
+	}
+	var closed any
+	return engine{
+		"compress/flate, closed",
+		func() error {
+			defer func() {
+				defer func() { closed = recover() }()
+				z.Close()
+			}()
+			for {
+				z.Reset(io.Discard)
+				if _, err := z.Write(doc); err != nil {
+					return err
+				}
+			}
+		},
+		func() error {
+			if closed != nil {
+				return fmt.Errorf("Close panics: %v", closed)
+			}
+			return nil
+		},
+	}
+}

@@ -91,7 +91,7 @@ func throwOut(rt *cocoon.Runtime, e engine) error {
 func engines() []engine {
 	return append(deferring(), []engine{
 		regex(), comparator("sort.Slice", sortSlice), comparator("slices.SortFunc", slices.SortFunc[[]int]), marshaler(), values(),
-		templateFunc(), endlessTemplate(), buffer(), mutex(), reading(), machines(), forking(), fanning(), database(), flight(), compressed(), cached(), named(), seated(), opened(), failing(), acquiring(), storing(), releasing(), keeping(), pulled(), pulledPairs(), recovering(), printing(), logging(), marshalled(), usage(), symbols(), ioPiped(), netPiped(),
+		templateFunc(), endlessTemplate(), buffer(), mutex(), reading(), machines(), forking(), fanning(), database(), flight(), compressed(), compressedAndClosed(), cached(), named(), seated(), opened(), failing(), acquiring(), storing(), releasing(), keeping(), pulled(), pulledPairs(), recovering(), printing(), logging(), marshalled(), usage(), symbols(), ioPiped(), netPiped(),
 	}...)
 }
 
