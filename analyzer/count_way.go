@@ -53,8 +53,8 @@ func (c *tally) oneWay(members []Member, d Declared) []Remark {
 }
 
 // besideRate reports whether a comparison of a state stands beside one of its rate, as in
-// rate("failed", duration("1m")) > 1.0 and state.failed >= 5. It is then about the first window alone,
-// in which a rate may be one of few events, and is true for good afterwards.
+// rate("failed", duration("1m")) > 1.0 and state.failed >= 5. It is then about the first window
+// alone, in which a rate may be one of few events, and is true for good afterwards.
 func (m Member) besideRate(n *ir.Node, state string) bool {
 	p := m.Verified.program
 	a := newAnalysis(p, 0)

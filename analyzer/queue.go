@@ -29,8 +29,8 @@ func (v Verified) NeedsQueue() bool {
 }
 
 // NeedsDeadline reports whether the policy does nothing for tasks that have no deadline, like one
-// that stops tasks after their deadlines, or orders all tasks by deadlines and by nothing else. It is
-// false for the zero Verified.
+// that stops tasks after their deadlines, or orders all tasks by deadlines and by nothing else. It
+// is false for the zero Verified.
 func (v Verified) NeedsDeadline() bool {
 	p := v.program
 	dated := func(r ir.Read) bool { return r.Stub == stubs.TaskDeadline || r.Stub == stubs.ArrivingDeadline }

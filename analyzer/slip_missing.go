@@ -218,7 +218,8 @@ func (a *analysis) bounds(read int) bool {
 	})
 }
 
-// labelIn returns the read of a label in a number of units, as in duration("1ms") * int(task.labels.most).
+// labelIn returns the read of a label in a number of units, as in
+// duration("1ms") * int(task.labels.most).
 func (a *analysis) labelIn(n *ir.Node) *ir.Node {
 	n = a.named(n)
 	switch {

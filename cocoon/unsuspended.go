@@ -47,9 +47,9 @@ func (rt *Runtime) unsuspended() (all []analyzer.Remark) {
 	return all
 }
 
-// undatedTasks returns warnings about policies that do nothing for tasks without a deadline, if none
-// of the tasks that have come has one: the contexts of requests have none by themselves. Called with
-// regMu held.
+// undatedTasks returns warnings about policies that do nothing for tasks without a deadline, if
+// none of the tasks that have come has one: the contexts of requests have none by themselves.
+// Called with regMu held.
 func (rt *Runtime) undatedTasks() (all []analyzer.Remark) {
 	if rt.dated.Load() || !rt.undated.Load() {
 		return nil

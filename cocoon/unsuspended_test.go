@@ -46,8 +46,8 @@ func TestPoliciesWithoutAnEffectAreLogged(t *testing.T) {
 	}
 }
 
-// A minute after the first task the log says which policies do nothing without deadlines, if no task
-// has had one.
+// A minute after the first task the log says which policies do nothing without deadlines, if no
+// task has had one.
 func TestPoliciesWithoutDeadlinesAreLogged(t *testing.T) {
 	const about = "the policy is about deadlines, and none of the tasks that have come has one"
 	soon, cancel := context.WithTimeout(background, time.Hour)
