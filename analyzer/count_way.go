@@ -42,11 +42,35 @@ func (c *tally) oneWay(members []Member, d Declared) []Remark {
 				return []Remark{m.remark(n, hint,
 					"a ttl is no window: the state %s keeps a key until no task has written it for %v, so %s is decided some day for tasks that come more often", name, s.TTL, m.text(n))}
 			}
+			if !c.falls && m.besideRate(n, name) {
+				continue
+			}
 			return []Remark{m.remark(n, "let a policy bring it back, or compare rate()",
 				"the state %s only goes %s, so %s is decided for good some day", name, way, m.text(n))}
 		}
 	}
 	return nil
+}
+
+// besideRate reports whether a comparison of a state stands beside one of its rate, as in
+// rate("failed", duration("1m")) > 1.0 and state.failed >= 5. It is then about the first window
+// alone, in which a rate may be one of few events, and is true for good afterwards.
+func (m Member) besideRate(n *ir.Node, state string) bool {
+	p := m.Verified.program
+	a := newAnalysis(p, 0)
+	rated := func(side *ir.Node) (yes bool) {
+		a.operations(side, map[int]bool{}, func(x *ir.Node) {
+			yes = yes || x.Op == ir.OpRead && a.reads[x.Index].Stub == stubs.StateRate && a.reads[x.Index].Key == state
+		})
+		return yes
+	}
+	has := func(side *ir.Node) (yes bool) {
+		a.operations(side, map[int]bool{}, func(x *ir.Node) { yes = yes || x == n })
+		return yes
+	}
+	return p.Root.Any(func(x *ir.Node) bool {
+		return x.Op == ir.OpAnd && (has(x.A) && rated(x.B) || has(x.B) && rated(x.A))
+	})
 }
 
 // arrivals reports whether the count goes up by arriving tasks alone, and refuses them in a policy.

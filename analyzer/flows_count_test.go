@@ -41,6 +41,8 @@ func TestCountsThatDrift(t *testing.T) {
 		{"only up, against itself", []policy.Spec{on(exit, `add("k", task.name, 1)`), on(enqueue, `state.k[arriving.name] - state.k["b"] > 3 ? throw("x") : continue()`)}, ""},
 		{"only down", []policy.Spec{down(enqueue), on(enqueue, `state.n < state.limit ? throw("x") : continue()`)}, "the state n only goes down, so state.n < state.limit is decided"},
 		{"a rate", []policy.Spec{up(enqueue), on(enqueue, `rate("n", duration("1m")) > 3 ? throw("x") : continue()`)}, ""},
+		{"a rate, and a least number", []policy.Spec{up(enqueue), on(enqueue, `let r = rate("n", duration("1m")); r > 3 and state.n >= 10 ? throw("x") : continue()`)}, ""},
+		{"a rate, or a number", []policy.Spec{up(enqueue), on(enqueue, `rate("n", duration("1m")) > 3 or state.n >= 10 ? throw("x") : continue()`)}, "the state n only goes up, so state.n >= 10 is decided for good some day"},
 		{"the greatest so far", []policy.Spec{on(exit, `max("n", queue.length)`), on(enqueue, `state.n > 10 ? throw("x") : continue()`)}, "the state n only goes up, so state.n > 10 is decided for good some day"},
 		{"on ticks", []policy.Spec{{On: policy.Every(1e9), Expr: `add("n", 1)`}, on(enqueue, `state.n > 10 ? throw("x") : continue()`)}, "the state n only goes up"},
 		{"a latch", []policy.Spec{on(exit, `queue.length > 9 ? set("n", 1) : continue()`), on(enqueue, `state.n == 1 ? throw("x") : continue()`)}, `set("n", 1) is all that policies do with the state n: nothing sets it back`},

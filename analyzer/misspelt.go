@@ -3,6 +3,7 @@ package analyzer
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +40,7 @@ func misspelt(members []Member, tasks map[string]document.Class) (all []Remark) 
 			told[name] = true
 			all = append(all, m.aboutName(matched, name, "write "+strconv.Quote(bare), "%q ends in (), and names of functions do not", name))
 			return
-		case request && slices.Contains(methods, method):
+		case request && method != strings.ToUpper(method) && slices.Contains(methods, strings.ToLower(method)):
 			told[name] = true
 			all = append(all, m.aboutName(matched, name, "write "+strconv.Quote(strings.ToUpper(method)+" /"+path), "%q has its method in small letters, and requests do not", name))
 			return
@@ -147,6 +148,7 @@ func declaredNames(tasks map[string]document.Class) *declaration {
 			continue
 		}
 		d.plain[lang.Plain(name)] = name
+		d.plain["{"+unnamed(name)] = name
 		if _, path, ok := strings.Cut(name, " /"); ok {
 			d.plain["/"+path] = name
 		}
@@ -155,9 +157,9 @@ func declaredNames(tasks map[string]document.Class) *declaration {
 }
 
 // like returns a declared name that a name most likely is, written otherwise: in other letters of
-// case, with a slash at its end, as a plural, with a letter too many or missing at its end, or
-// without the method of a request. It returns "" if there is none, or if the documents declare the
-// name itself.
+// case, with a slash at its end, as a plural, with a letter too many or missing at its end, with
+// other names of its wildcards, or without the method of a request. It returns "" if there is none,
+// or if the documents declare the name itself.
 func (d *declaration) like(name string) string {
 	if _, is := d.tasks[name]; is || isPattern(name) || slices.ContainsFunc(d.patterns, func(p lang.Pattern) bool { return p.Matches(name) }) {
 		return ""
@@ -168,6 +170,9 @@ func (d *declaration) like(name string) string {
 	if s := d.plain[lang.Plain(name)]; s != "" {
 		return s
 	}
+	if s := d.plain["{"+unnamed(name)]; s != "" && s != name && strings.Contains(name, "{") {
+		return s
+	}
 	for _, s := range slices.Sorted(maps.Keys(d.tasks)) {
 		if lang.CutShort(name, s) || lang.CutShort(s, name) {
 			return s
@@ -175,6 +180,12 @@ func (d *declaration) like(name string) string {
 	}
 	return ""
 }
+
+// wildcard is a named wildcard in the pattern of a request. A router accepts one name for it.
+var wildcard = regexp.MustCompile(`\{\w+(\.\.\.)?\}`)
+
+// unnamed returns a name without the names of its wildcards.
+func unnamed(name string) string { return wildcard.ReplaceAllString(name, "{$1}") }
 
 // names returns the names in the match of a policy, and then those in its expression.
 func (m Member) names() []string {

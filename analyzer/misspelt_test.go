@@ -13,7 +13,7 @@ import (
 // Names in a match that are misspellings of names elsewhere.
 func TestMisspeltNames(t *testing.T) {
 	const health = "GET /health"
-	tasks := map[string]document.Class{health: {Kind: "safe"}, "report": {}, "GET /item": {}, "GET /items": {}}
+	tasks := map[string]document.Class{health: {Kind: "safe"}, "report": {}, "GET /item": {}, "GET /items": {}, "GET /users/{id}/files/{path...}": {}}
 	limit := func(name string) policy.Spec {
 		s, err := policy.TimeLimit{Func: name, Limit: time.Second}.Spec()
 		if err != nil {
@@ -45,6 +45,10 @@ func TestMisspeltNames(t *testing.T) {
 		{"several of both", []policy.Spec{shed(policy.Match{Tasks: []string{"GET /items"}})}, ""},
 		{"several not declared", []policy.Spec{shed(policy.Match{Tasks: []string{"job"}}), shed(policy.Match{Tasks: []string{"jobs"}})}, ""},
 		{"a method", []policy.Spec{except("get /heal")}, `match: "get /heal" has its method in small letters, and requests do not; write "GET /heal"`},
+		{"a method as a word", []policy.Spec{except("Get /heal")}, `has its method in small letters, and requests do not; write "GET /heal"`},
+		{"wildcards", []policy.Spec{except("GET /users/{user}/files/{rest...}")}, `did you mean "GET /users/{id}/files/{path...}"?`},
+		{"a wildcard of one part", []policy.Spec{except("GET /users/{id}/files/{path}")}, ""},
+		{"the end of a path", []policy.Spec{except("GET /users/{id}/files/{$}")}, ""},
 		{"capitals", []policy.Spec{except("GET /Health")}, `did you mean "GET /health"?`},
 		{"slash", []policy.Spec{except("GET /health/")}, `did you mean "GET /health"?`},
 		{"method", []policy.Spec{except("/health")}, `did you mean "GET /health"?`},

@@ -28,6 +28,34 @@ func (v Verified) NeedsQueue() bool {
 	})
 }
 
+// NeedsDeadline reports whether the policy does nothing for tasks that have no deadline, like one
+// that stops tasks after their deadlines, or orders all tasks by deadlines and by nothing else. It
+// is false for the zero Verified.
+func (v Verified) NeedsDeadline() bool {
+	p := v.program
+	dated := func(r ir.Read) bool { return r.Stub == stubs.TaskDeadline || r.Stub == stubs.ArrivingDeadline }
+	if p == nil || !slices.ContainsFunc(p.Reads, dated) {
+		return false
+	}
+	a := newAnalysis(p, 0)
+	for _, r := range p.Reads {
+		switch {
+		case dated(r):
+			a.facts.learn(a.facts.read(r), intValue(r.Type, interval{lo: later, hi: 2 * later}))
+		case r.Type == stubs.Duration && r.Stub != stubs.State: // no measured time comes near to that
+			a.facts.learn(a.facts.read(r), intValue(r.Type, interval{lo: 0, hi: int64(distant)}))
+		}
+	}
+	a.statement(p.Root)
+	for n, reached := range a.reached {
+		ordered := n.Op == ir.OpEffect && isRank(p, n) && (a.slope(n.A, source{stub: stubs.ArrivingDeadline}) != flat || a.slope(n.A, source{stub: stubs.TaskDeadline}) != flat)
+		if reached && !ordered && (n.Op != ir.OpVerdict || stubs.Decision(n.Imm) != stubs.Continue) {
+			return false
+		}
+	}
+	return true
+}
+
 // onlyContinues reports whether a verified program can only continue under the facts that assume
 // adds.
 func onlyContinues(p *ir.Program, assume func(*facts)) bool {

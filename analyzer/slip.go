@@ -22,6 +22,7 @@ func (a *analysis) slips() {
 	a.busyAlone()
 	a.timeOfDay()
 	a.mixedClock()
+	a.oneDay()
 	a.mixed()
 	weights := weightsIn(a.p.Root)
 	a.p.Root.Any(func(n *ir.Node) bool {

@@ -51,6 +51,36 @@ func (a *analysis) mixedClock() {
 	})
 }
 
+// oneDay warns of clock.weekday > 5 and of its opposite, if the policy compares the day with
+// nothing else: they are about Saturday alone, and an author of > means several days.
+func (a *analysis) oneDay() {
+	var only *ir.Node
+	reads, uses := 0, 0
+	days := interval{lo: 0, hi: 6}
+	a.p.Root.Any(func(n *ir.Node) bool {
+		switch read := a.named(n); {
+		case n.Op == ir.OpLet || n.A != nil && n.Type != stubs.Bool:
+		case n.A != nil && a.clockBound(condition{n, true}, stubs.ClockWeekday, &days):
+			only = n
+		case read == nil || read.Op != ir.OpRead || a.reads[read.Index].Stub != stubs.ClockWeekday:
+		case n == read:
+			reads++
+		default:
+			uses++
+		}
+		return false
+	})
+	if only == nil || reads != 1 || uses > 1 {
+		return
+	}
+	switch days {
+	case interval{lo: 6, hi: 6}:
+		a.warn(only, "write clock.weekday in [0, 6] for the weekend, or == 6", "%s is true on Saturday alone: Sunday is 0", a.text(only))
+	case interval{lo: 0, hi: 5}:
+		a.warn(only, "write clock.weekday in 1..5 for Monday to Friday, or != 6", "%s is false on Saturday alone: Sunday is 0", a.text(only))
+	}
+}
+
 // joined returns the operands of a chain of "and", or the opposites of those of a chain of "or".
 func (a *analysis) joined(n *ir.Node, op ir.Op) []condition {
 	if n.Op == op {

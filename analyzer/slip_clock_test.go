@@ -48,6 +48,32 @@ func TestTimesByParts(t *testing.T) {
 	t.Error("no warning about the opposite")
 }
 
+// Days of the week compared as if Sunday were 7.
+func TestWeekendOfOneDay(t *testing.T) {
+	const alone = " on Saturday alone: Sunday is 0"
+	for cond, want := range map[string]string{
+		`clock.weekday > 5 and queue.length > 9`:                                        "clock.weekday > 5 is true" + alone,
+		`6 <= clock.weekday and queue.length > 9`:                                       "is true" + alone,
+		`clock.weekday < 6 and queue.length > 9`:                                        "clock.weekday < 6 is false" + alone,
+		`let day = clock.weekday; day <= 5 and queue.length > 9`:                        "day <= 5 is false" + alone,
+		`clock.weekday == 6 and queue.length > 9`:                                       "",
+		`clock.weekday != 6 and queue.length > 9`:                                       "",
+		`clock.weekday in 1..5 and queue.length > 9`:                                    "",
+		`clock.weekday >= 1 and clock.weekday <= 5 and queue.length > 9`:                "",
+		`(clock.weekday > 5 or clock.weekday == 0) and queue.length > 9`:                "",
+		`(clock.weekday < 1 or clock.weekday > 5) and queue.length > 9`:                 "",
+		`let day = clock.weekday; (day < 1 or day > 5) and queue.length > 9`:            "",
+		`(clock.weekday > 5 or clock.weekday in [0, 3]) and queue.length > 9`:           "",
+		`clock.weekday in 5..6 and queue.length > 9`:                                    "",
+		`clock.weekday > 4 and queue.length > 9`:                                        "",
+		`clock.weekday % 6 == 0 and queue.length > 9`:                                   "",
+		`clock.weekday * 24 + clock.hour > 5 * 24 + 18 and queue.length > 9`:            "",
+		`clock.weekday > 5 and queue.length > 9 or clock.weekday > 5 and loop.busy > 3`: "",
+	} {
+		checkIdleNumber(t, LimitsOf(policy.Spec{}), cond, want)
+	}
+}
+
 // Hours without a zone.
 func TestHoursWithoutZone(t *testing.T) {
 	hours, minutes := on(stubs.Enqueue, `clock.hour > 8 ? rank(1) : continue()`), on(stubs.Enqueue, `clock.minute < 5 ? rank(1) : continue()`)

@@ -79,6 +79,10 @@ func (a *analysis) unlabelled() (all []Warning) {
 					all = []Warning{{a.p.Errorf(at, "write a number for them, as in "+strings.TrimSuffix(label, ")")+", 0)",
 						"%s also holds for tasks without a number in the label, which count as 0, and %s meets them", a.text(at), a.text(n))}}
 				}
+				if at, label := a.ownLimit(cond); at != nil && len(all) == 0 {
+					all = []Warning{{a.p.Errorf(at, "write a limit for them, as in "+strings.TrimSuffix(label, ")")+", 1000); or 0 if they are meant",
+						"%s is about a limit in a label: tasks without a number there have the limit 0, and %s meets them", a.text(at), a.text(n))}}
+				}
 			}
 		}
 	})
@@ -175,6 +179,67 @@ func (a *analysis) lowLabel(c condition) (at *ir.Node, label string) {
 		return nil, ""
 	}
 	return n, label
+}
+
+// ownLimit returns a comparison that asks whether a value which is never below 0 is beyond a number
+// of a label, or beyond that many units, and the text that reads the label without a default.
+func (a *analysis) ownLimit(c condition) (at *ir.Node, label string) {
+	n := a.named(c.Node)
+	if n == nil || !slices.Contains([]ir.Op{ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe}, n.Op) {
+		return nil, ""
+	}
+	for _, sides := range [][2]*ir.Node{{n.A, n.B}, {n.B, n.A}} {
+		x, limit := a.named(sides[0]), a.labelIn(sides[1])
+		if x == nil || limit == nil || x.Op == ir.OpConst || !a.atLeast0(x) {
+			continue
+		}
+		r := a.reads[limit.Index]
+		label = a.withoutDefault(r)
+		beyond := n.A == sides[0] == (n.Op == ir.OpGt || n.Op == ir.OpGe) == c.holds
+		if label != "" && beyond && !a.bounds(limit.Index) {
+			return n, label
+		}
+	}
+	return nil, ""
+}
+
+// bounds reports whether the policy compares a read with a constant, as an author does who knows
+// of the tasks without it.
+func (a *analysis) bounds(read int) bool {
+	return a.p.Root.Any(func(n *ir.Node) bool {
+		if n.A == nil || n.B == nil || n.Type != stubs.Bool {
+			return false
+		}
+		x, y := a.named(n.A), a.named(n.B)
+		is := func(x, y *ir.Node) bool {
+			return x != nil && y != nil && x.Op == ir.OpRead && x.Index == read && y.Op == ir.OpConst
+		}
+		return is(x, y) || is(y, x)
+	})
+}
+
+// labelIn returns the read of a label in a number of units, as in
+// duration("1ms") * int(task.labels.most).
+func (a *analysis) labelIn(n *ir.Node) *ir.Node {
+	n = a.named(n)
+	switch {
+	case n == nil:
+	case n.Op == ir.OpRetype || n.Op == ir.OpFloat || n.Op == ir.OpInt:
+		return a.labelIn(n.A)
+	case n.Op == ir.OpRead:
+		if r := a.reads[n.Index]; r.Taken == ir.TakenInt || r.Taken == ir.TakenFloat {
+			return n
+		}
+	case n.Op == ir.OpMul || n.Op == ir.OpDiv:
+		x, y := a.named(n.A), a.named(n.B)
+		if x != nil && x.Op == ir.OpConst && n.Op == ir.OpMul {
+			x, y = y, x
+		}
+		if y != nil && y.Op == ir.OpConst {
+			return a.labelIn(x)
+		}
+	}
+	return nil
 }
 
 // wordOf returns the word of an operand: that of the constant, or 0 for the other operand.

@@ -25,6 +25,30 @@ func TestTasksWithoutNumber(t *testing.T) {
 	}
 }
 
+// Limits in a label that some tasks do not have.
+func TestLimitsWithoutNumber(t *testing.T) {
+	const zero = "is about a limit in a label: tasks without a number there have the limit 0"
+	for cond, want := range map[string]string{
+		`queue.cost / loop.slots > duration("1ms") * int(arriving.labels.most)`:                     zero,
+		`class.tasks > int(arriving.labels.most)`:                                                   zero,
+		`float(arriving.labels.most) * duration("1s") < queue.oldest`:                               zero,
+		`let most = int(arriving.labels.most) * duration("1s"); queue.oldest >= most`:               zero,
+		`not (queue.length <= int(arriving.labels.most))`:                                           zero,
+		`queue.length > int(arriving.labels.most, 9)`:                                               "",
+		`queue.length > int(arriving.labels.most, 0)`:                                               "",
+		`queue.length > max(int(arriving.labels.most), 9)`:                                          "",
+		`int(arriving.labels.most) > 0 and queue.length > int(arriving.labels.most)`:                "",
+		`float(arriving.labels.most) != 0 and float(queue.length) > float(arriving.labels.most)`:    "",
+		`arriving.labels.most != "" and queue.length > int(arriving.labels.most)`:                   "",
+		`queue.length > int(arriving.labels.most) + 9`:                                              "",
+		`arriving.priority > int(arriving.labels.most)`:                                             "",
+		`arriving.cost < duration("1s") * int(arriving.labels.most) and queue.length > 99`:          "",
+		`arriving.priority < 0 and queue.length > int(arriving.labels.most) * 2 and loop.busy > 99`: zero,
+	} {
+		checkIdleNumber(t, LimitsOf(policy.Spec{}), cond, want)
+	}
+}
+
 // Ranks by a label that some tasks do not have.
 func TestRanksWithoutNumber(t *testing.T) {
 	const first = "starts tasks without a number in the label before most others"

@@ -35,9 +35,24 @@ func readContext(ctx context.Context, what uint32) heard {
 func (l *Loop) greet(ctx context.Context) (said heard) {
 	if what := l.contextReads.Load(); what != 0 {
 		said = readContext(ctx, what)
+		l.rt.noteDeadline(said)
 	}
 	said.ended = ctx.Err() != nil
 	return said
+}
+
+// noteDeadline notes whether a context from which the deadline was read had one.
+func (rt *Runtime) noteDeadline(said heard) {
+	if said.read&readDeadline == 0 {
+		return
+	}
+	seen := &rt.dated
+	if said.deadline == notify.Never {
+		seen = &rt.undated
+	}
+	if !seen.Load() {
+		seen.Store(true)
+	}
 }
 
 // doneOf returns the context's Done channel, or the error. The task is already in the queue, so a
@@ -72,7 +87,9 @@ func (s *strand) inquire(what uint32) {
 	t, ctx := s.task, s.task.given()
 	go func() {
 		defer func() { _ = recover() }()
-		t.strand.loop.rt.errands.hear(t, readContext(ctx, what))
+		said, rt := readContext(ctx, what), t.strand.loop.rt
+		rt.noteDeadline(said)
+		rt.errands.hear(t, said)
 	}()
 }
 

@@ -54,6 +54,8 @@ type Runtime struct {
 	naming   naming // of tasks and sections
 	canaries canaries
 	speaks   atomic.Bool  // policies or documents may refer to names
+	dated    atomic.Bool  // a deadline was read from a task's context, for a policy
+	undated  atomic.Bool  // a context without a deadline was asked for one
 	unmetAt  atomic.Int64 // when names without a match are logged; 0: never
 	loopsAt  atomic.Int64 // when loops that do not exist are logged; 0: never
 	told     []string     // the names that were logged; guarded by regMu

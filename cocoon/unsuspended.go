@@ -47,6 +47,24 @@ func (rt *Runtime) unsuspended() (all []analyzer.Remark) {
 	return all
 }
 
+// undatedTasks returns warnings about policies that do nothing for tasks without a deadline, if
+// none of the tasks that have come has one: the contexts of requests have none by themselves.
+// Called with regMu held.
+func (rt *Runtime) undatedTasks() (all []analyzer.Remark) {
+	if rt.dated.Load() || !rt.undated.Load() {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(rt.policies)) {
+		v := rt.policies[name].now
+		if met, _, _ := rt.suspends(v); v.spec.Mode == Off || !met || !v.verified.NeedsDeadline() {
+			continue
+		}
+		all = append(all, analyzer.Remark{Part: document.Part{Kind: "policy", Name: name},
+			Err: errors.New("the policy is about deadlines, and none of the tasks that have come has one; give their contexts deadlines, as context.WithTimeout does")})
+	}
+	return all
+}
+
 // suspends reports whether the policy has met a task, and whether there are preemptible ones among
 // the tasks that it is about, and safe ones among all. Called with regMu held.
 func (rt *Runtime) suspends(v *version) (met, preemptible, safe bool) {

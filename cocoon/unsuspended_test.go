@@ -1,7 +1,9 @@
 package cocoon
 
 import (
+	"context"
 	"testing"
+	"time"
 )
 
 // A minute after the first task the log says which policies can take no slot from a task, because
@@ -40,6 +42,43 @@ func TestPoliciesWithoutAnEffectAreLogged(t *testing.T) {
 		}
 		if log.count("policy=of-b") != 0 || log.count("policy=arrives") != 0 {
 			t.Errorf("%s:\n%s", c.document, &log)
+		}
+	}
+}
+
+// A minute after the first task the log says which policies do nothing without deadlines, if no
+// task has had one.
+func TestPoliciesWithoutDeadlinesAreLogged(t *testing.T) {
+	const about = "the policy is about deadlines, and none of the tasks that have come has one"
+	soon, cancel := context.WithTimeout(background, time.Hour)
+	defer cancel()
+	for _, c := range []struct {
+		policy string
+		tasks  []context.Context
+		want   int
+	}{
+		{"every: 1ms, expr: 'task.deadline < duration(\"0s\") ? throw(\"x\") : continue()'", []context.Context{background}, 1},
+		{"on: start, expr: 'task.waited + class.running_mean > task.deadline ? throw(\"x\") : continue()'", []context.Context{background}, 1},
+		{"on: enqueue, expr: 'queue.cost / loop.slots > arriving.deadline ? throw(\"x\") : continue()'", []context.Context{background}, 1},
+		{"on: enqueue, expr: 'rank(runtime.uptime + arriving.deadline)'", []context.Context{background}, 1},
+		{"on: enqueue, expr: 'rank(runtime.uptime + arriving.deadline)'", []context.Context{background, soon}, 0},
+		{"on: enqueue, expr: 'arriving.priority > 0 ? rank(-arriving.deadline) : rank(duration(\"1s\"))'", []context.Context{background}, 0},
+		{"every: 1ms, expr: 'task.cancelled or task.deadline < duration(\"0s\") ? throw(\"x\") : continue()'", []context.Context{background}, 0},
+		{"every: 1ms, expr: 'task.deadline > duration(\"24h\") and task.running > duration(\"1h\") ? throw(\"x\") : continue()'", []context.Context{background}, 0},
+		{"every: 1ms, mode: off, expr: 'task.deadline < duration(\"0s\") ? throw(\"x\") : continue()'", []context.Context{background}, 0},
+		{"every: 1ms, match: {tasks: [b]}, expr: 'task.deadline < duration(\"0s\") ? throw(\"x\") : continue()'", []context.Context{background}, 0},
+	} {
+		var log journal
+		rt := start(t, Config{Slots: 1, Logger: log.logger()})
+		load(t, rt, "policies: [{name: dated, "+c.policy+"}]")
+		for _, ctx := range c.tasks {
+			must(t, rt.Run(ctx, "a", idle))
+		}
+		rt.tellUnmet()
+		rt.tellUnmet() // says nothing again
+		rt.log.flush()
+		if n := log.count(about); n != c.want {
+			t.Errorf("%s: %d lines, want %d:\n%s", c.policy, n, c.want, &log)
 		}
 	}
 }
