@@ -41,6 +41,41 @@ func TestParentReturnsBeforeItsChildren(t *testing.T) {
 	}
 }
 
+// A child that is started with context.WithoutCancel goes on when the context of its parent's caller
+// ends. It still is a child of the task that has ended: the guide says so.
+func TestChildWithoutCancel(t *testing.T) {
+	rt := start(t, Config{Slots: 2})
+	caller, leave := context.WithCancel(background)
+	defer leave()
+	gate := make(chan struct{})
+	var child *Handle
+	parent := rt.Go(caller, "parent", func(ctx context.Context) error {
+		child = rt.Go(context.WithoutCancel(ctx), "child", func(ctx context.Context) error {
+			return Block(ctx, func() error {
+				select {
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				case gate <- struct{}{}:
+					<-ctx.Done()
+					return context.Cause(ctx)
+				}
+			})
+		})
+		return nil
+	})
+	must(t, parent.Wait(background))
+	leave()
+	receive(t, "the child after the end of the caller's context", gate)
+	if path := child.Task().Path(); path != "parent/child" {
+		t.Errorf("the path of the child is %q", path)
+	}
+	parent.Cancel()
+	var thrown *PreemptedError
+	if err := child.Wait(background); !errors.As(err, &thrown) || !strings.Contains(err.Error(), "cancelled with its parent") {
+		t.Errorf("after Cancel of the parent, the child's error is %v", err)
+	}
+}
+
 // A grandchild keeps the contexts of all tasks above it alive.
 func TestGrandchildKeepsTheTreeAlive(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
