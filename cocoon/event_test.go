@@ -242,7 +242,8 @@ func TestAccountsAddUp(t *testing.T) {
 	must(t, h.Wait(background))
 	all := time.Since(begin)
 	a := h.Account()
-	if a.Queued < 2*time.Millisecond || a.Running < 2*time.Millisecond || a.Blocked < 3*time.Millisecond || a.Suspended != 0 {
+	ran := a.Running + a.Starved // on a busy machine it is thought to have had no processor for a part
+	if a.Queued < 2*time.Millisecond || ran < 2*time.Millisecond || a.Blocked < 3*time.Millisecond || a.Suspended != 0 {
 		t.Errorf("%+v", a)
 	}
 	if sum := a.Queued + a.Running + a.Blocked; sum > all {
