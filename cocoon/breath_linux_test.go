@@ -28,16 +28,7 @@ func ownSlice(t *testing.T) time.Duration {
 // switch the thread. Slices end at any moment, so without the call that would happen once in a
 // thousand.
 func TestBreathSwitchesThreads(t *testing.T) {
-	var cores unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &cores); err != nil {
-		t.Skip("the kernel does not tell on which cores the process may run: ", err)
-	}
-	var one unix.CPUSet
-	for cpu := 0; one.Count() == 0; cpu++ {
-		if cores.IsSet(cpu) {
-			one.Set(cpu)
-		}
-	}
+	one := oneCore(t)
 	pin := func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		if err := unix.SchedSetaffinity(0, &one); err != nil {
@@ -80,6 +71,20 @@ func TestBreathSwitchesThreads(t *testing.T) {
 	}
 }
 
+// oneCore returns a set of one core on which the process may run.
+func oneCore(t *testing.T) unix.CPUSet {
+	var cores, one unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &cores); err != nil {
+		t.Skip("the kernel does not tell on which cores the process may run: ", err)
+	}
+	for cpu := 0; one.Count() == 0; cpu++ {
+		if cores.IsSet(cpu) {
+			one.Set(cpu)
+		}
+	}
+	return one
+}
+
 // switches returns how often the kernel has taken the calling thread from its core.
 func switches(t *testing.T) int64 {
 	var u unix.Rusage
@@ -111,7 +116,7 @@ func TestChildrenHaveTheirOwnSlices(t *testing.T) {
 	usual := child()
 	rt := start(t, Config{Slots: 1, Breath: 200 * time.Microsecond})
 	heatUp(t, rt)
-	wantSlice(t, sliceBreaths*200*time.Microsecond)
+	wantSlice(t, sliceOf(200*time.Microsecond))
 	if got := child(); got != usual {
 		t.Errorf("the child's slice is %s ns; without a runtime it is %s", got, usual)
 	}

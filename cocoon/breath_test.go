@@ -167,11 +167,11 @@ func TestBreathBySlices(t *testing.T) {
 		t.Fatal(err)
 	}
 	heatUp(t, other)
-	wantSlice(t, sliceBreaths*200*time.Microsecond)
+	wantSlice(t, sliceOf(200*time.Microsecond))
 	short.Shutdown(context.Background())
-	wantSlice(t, sliceBreaths*200*time.Microsecond) // not lengthened while other runtimes live
+	wantSlice(t, sliceOf(200*time.Microsecond)) // not lengthened while other runtimes live
 	other.Shutdown(context.Background())
-	if got := ownSlice(t); got == sliceBreaths*200*time.Microsecond {
+	if got := ownSlice(t); got == sliceOf(200*time.Microsecond) {
 		t.Errorf("after the last runtime the slice is still %v", got)
 	}
 }

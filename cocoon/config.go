@@ -47,7 +47,7 @@ type Config struct {
 	// Breath is how often a long-running task yields its core to the kernel for an instant, at a
 	// SafePoint, so that the threads that poll the network and the clock can run. While a task
 	// passes no SafePoint, the runtime's timer interrupts it every ten times this duration. On Linux
-	// 6.12 and later the runtime also asks the kernel for time slices of three times this duration,
+	// 6.12 and later the runtime also asks the kernel for time slices of 1.3 times this duration,
 	// for all threads of the process, while such tasks run. Programs that the process starts do not
 	// inherit the time slices. 0 means 100 µs. With a negative value, or more than a second, the kernel
 	// schedules as it does by default. On other systems Breath has no effect.
