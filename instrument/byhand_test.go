@@ -324,6 +324,34 @@ func started() {
 	}
 }
 
+func sent(to chan<- conn) error {
+	c, err := open() // P
+	if err != nil {
+		return err
+	}
+	work() // W
+	to <- c
+	work() // P
+	return nil
+}
+
+func storedInMap(all map[string]conn) error {
+	c, err := open() // P
+	if err != nil {
+		return err
+	}
+	work() // W
+	all["x"] = c
+	work() // P
+	return nil
+}
+
+func sentPart(to chan<- int) {
+	r, _ := ask() // P
+	work() // P
+	to <- r.status
+}
+
 func noResource() {
 	r, _ := ask() // P
 	work() // P

@@ -88,24 +88,41 @@ func (r *rewriter) addReturned(c *code, stores []store, ends map[*types.Var][]as
 //	return pgx.CollectRows(rows, scan)
 //
 // One of the calls takes the resource over. The text does not show which, nor where the callee
-// defers the release, so the stretch ends behind the last of them.
+// defers the release, so the stretch ends behind the last of them. To send the resource on a
+// channel, or to store it in an element of a map or a slice, passes it on as well.
 func (r *rewriter) addPassedOn(c *code, ends map[*types.Var][]ast.Node) {
 	on := map[*types.Var][]ast.Node{}
 	c.walk(func(n ast.Node, stack []ast.Node) {
-		call, ok := n.(*ast.CallExpr)
-		if !ok || inDeferred(stack) && !isStarted(call, stack) || r.tells(call) {
-			return
-		}
-		if target, _, _ := r.callee(call); target == builtin || target == conversion {
-			return
-		}
-		for _, arg := range call.Args {
-			if v := r.passedIn(c, arg); v != nil && len(ends[v]) == 0 {
-				on[v] = append(on[v], call)
+		for _, e := range r.partsWith(n, stack) {
+			if v := r.passedIn(c, e); v != nil && len(ends[v]) == 0 {
+				on[v] = append(on[v], n)
 			}
 		}
 	})
 	maps.Copy(ends, on)
+}
+
+// partsWith returns the values that a call, a send, or a store in elements passes on.
+func (r *rewriter) partsWith(n ast.Node, stack []ast.Node) (values []ast.Expr) {
+	switch n := n.(type) {
+	case *ast.SendStmt:
+		return []ast.Expr{n.Value}
+	case *ast.AssignStmt:
+		for i, to := range n.Lhs {
+			if _, ok := ast.Unparen(to).(*ast.IndexExpr); ok && len(n.Rhs) == len(n.Lhs) {
+				values = append(values, n.Rhs[i])
+			}
+		}
+		return values
+	case *ast.CallExpr:
+		if inDeferred(stack) && !isStarted(n, stack) || r.tells(n) {
+			return nil
+		}
+		if target, _, _ := r.callee(n); target != builtin && target != conversion {
+			return n.Args
+		}
+	}
+	return nil
 }
 
 // isStarted reports whether a go statement starts the call.
