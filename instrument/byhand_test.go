@@ -346,6 +346,24 @@ func storedInMap(all map[string]conn) error {
 	return nil
 }
 
+func captured() error {
+	c, err := open() // P
+	if err != nil {
+		return err
+	}
+	work() // W
+	go func() { use(c, nil) }()
+	work() // P
+	return nil
+}
+
+func passedInLiteral(run func(func())) {
+	c, _ := open() // P
+	work() // W
+	run(func() { use(c, nil) }) // W
+	work() // P
+}
+
 func sentPart(to chan<- int) {
 	r, _ := ask() // P
 	work() // P
