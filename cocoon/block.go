@@ -91,7 +91,7 @@ func (s *strand) endAway() {
 	if s.inBlock.Load() {
 		s.endAside()
 	} else {
-		s.afterRest()
+		s.afterRest(false)
 	}
 }
 
@@ -151,15 +151,16 @@ func (s *strand) block() {
 	s.blocked = true
 }
 
-// unblock gets the task a slot again.
-func (s *strand) unblock() {
+// unblock gets the task a slot again. message says that it is back from the wait for a message.
+func (s *strand) unblock(message bool) {
 	l := s.loop
 	if s.standsAside() {
 		s.stayAside()
 		return
 	}
 	l.lock()
-	if now := notify.Now(); s.regain(now) {
+	granted, now := s.regainAfter(message)
+	if granted {
 		l.unlock()
 		s.beginStretch(now)
 	} else {
@@ -204,13 +205,12 @@ func (s *strand) beginRest() (rested int64) {
 	return rested
 }
 
-// afterRest ends a Block.
-func (s *strand) afterRest() {
+// afterRest ends a Block, or the wait for a message.
+func (s *strand) afterRest(message bool) {
 	if !s.endRest() {
-		s.unblock()
+		s.unblock(message)
 		return
 	}
-	s.breath.looked = 0 // what it ran before was before a pause
 	s.beginStretch(s.restedAt.Load())
 	s.afterCall()
 }
@@ -218,6 +218,8 @@ func (s *strand) afterRest() {
 // afterCall ends a Block in which the task kept its slot.
 func (s *strand) afterCall() {
 	s.blocked = false
+	s.breath.looked = 0 // what it ran before was before a pause
+	s.rests.add()
 	if s.loop.wants(stubs.Unblock) {
 		s.loop.happened(s, stubs.Unblock)
 	}
@@ -270,13 +272,12 @@ func (c *briefCall) EndCall(call inside.Call) {
 		s.brief.Store(int32(inside.None))
 		return
 	}
-	if call.Known {
-		if n, _ := goroutine.Leaves(); n == call.Leaves && s.forgetRest(call.Rested) {
-			s.breath.looked = 0 // as after any Block
-			s.afterCall()
-			return
-		}
-		s.stepBack()
+	switch n, _ := goroutine.Leaves(); {
+	case call.Known && n == call.Leaves && s.forgetRest(call.Rested):
+		s.afterCall()
+	case s.inBlock.Load():
+		s.endAside()
+	default:
+		s.afterRest(call.Known)
 	}
-	s.endAway()
 }

@@ -16,5 +16,13 @@ func (c *countdown) poll() bool {
 func (c *countdown) get() int32  { return int32(*c) }
 func (c *countdown) set(n int32) { *c = countdown(n) }
 
+// tally counts what one goroutine does, for others that only ask whether it has done it since. It
+// counts like countdown.
+type tally uint16
+
+func (t *tally) add() { *t++ }
+
+func (t *tally) get() tally { return *t }
+
 // underRace is whether the program was built with the race detector.
 const underRace = false

@@ -103,7 +103,7 @@ func (s *strand) exit(t *Task, failed bool) {
 	l.unlock()
 	s.release(t)
 	if s.inherits && !kept {
-		outer.unblock()
+		outer.unblock(false)
 	}
 }
 
@@ -152,7 +152,7 @@ func (s *strand) repay() {
 	}
 	for o := s.owes; o != nil; o = s.owes {
 		s.owes, o.owedNext, o.inner = o.owedNext, nil, nil
-		o.unblock()
+		o.unblock(false)
 	}
 }
 

@@ -10,8 +10,28 @@ import (
 // regain asks for a slot for a task that has run before, and reports whether the task has one now.
 // Called under the loop's lock, by the task's goroutine.
 func (s *strand) regain(now int64) (granted bool) {
+	s.loop.gatherOne(now)
+	return s.comesBack(now)
+}
+
+// regainAfter is regain after a Block, which the wait for a message is, too. It returns the time.
+func (s *strand) regainAfter(message bool) (granted bool, now int64) {
 	l := s.loop
+	now = notify.Now()
 	l.gatherOne(now)
+	if message && s.stepsBack() {
+		l.unlock()
+		runtime.Gosched()
+		l.lock()
+		now = notify.Now()
+		l.gatherOne(now)
+	}
+	return s.comesBack(now), now
+}
+
+// comesBack is regain after gatherOne.
+func (s *strand) comesBack(now int64) (granted bool) {
+	l := s.loop
 	if l.core.Unblock(&s.core, now) {
 		l.seat(s, now)
 		return true
@@ -23,23 +43,14 @@ func (s *strand) regain(now int64) (granted bool) {
 	return false
 }
 
-// stepBack yields the P of a task that is back from the wait for a message and has lost its slot, if
-// all slots are taken and a task that holds one has no P. That task needs a P before the slot can be
-// free, and messages take so little time that it mostly is free then. Otherwise the tasks of many
-// streams would queue for slots, and each message would change places. Called by the task's
-// goroutine.
-func (s *strand) stepBack() {
+// stepsBack reports whether a task that is back from the wait for a message, and has lost its slot,
+// should yield its P before it asks for a slot: if all slots are taken and a task that holds one has
+// no P. That task needs a P before the slot can be free, and messages take so little time that it
+// mostly is free then. Otherwise the tasks of many streams would queue for slots, and each message
+// would change places. Called under the loop's lock, after gatherOne.
+func (s *strand) stepsBack() bool {
 	l := s.loop
-	if s.rest.Load() < 0 || s.inBlock.Load() || l.wanted.Load() || s.requests.Load() != 0 {
-		return
-	}
-	l.lock()
-	l.gatherOne(notify.Now())
-	yields := l.core.Full() && l.holderLacksP()
-	l.unlock()
-	if yields {
-		runtime.Gosched()
-	}
+	return !l.wanted.Load() && s.requests.Load() == 0 && l.core.Full() && l.holderLacksP()
 }
 
 // holderLacksP reports whether the goroutine of a task that holds a slot is ready to run and waits

@@ -25,7 +25,12 @@ func (rt *Runtime) heatFor(s *strand, now int64) {
 	if st.since != s.core.Since() {
 		*st = strain{since: s.core.Since()}
 	}
-	if st.note(s.status(), now) {
+	if n := s.rests.get(); n != st.rests { // in Blocks, such as messages of a stream
+		st.rests, st.times = n, 0
+		return
+	}
+	leaves, known := goroutine.LeavesOf(s.g.Load())
+	if st.note(s.status(), leaves, known, now) {
 		rt.needHeat(now)
 	}
 }
@@ -41,11 +46,17 @@ func (l *Loop) heatForRunning(now int64) {
 
 // note records what a look has found, and reports whether the task has run long. A task that is
 // back from a wait and has no P yet has not run. A task that has lost its P has run: on one P, the
-// timer that looks has taken the P.
-func (st *strain) note(found goroutine.Status, now int64) (long bool) {
-	switch found {
-	case goroutine.Waiting, goroutine.Syscall, goroutine.Ready:
+// timer that looks has taken the P. But it has not run since if the last look found it without a P,
+// too, and leaves, which counts how often its goroutine has stopped running, is still the same.
+func (st *strain) note(found goroutine.Status, leaves uint8, known bool, now int64) (long bool) {
+	lacked := found == goroutine.Runnable && known
+	still := lacked && st.lacked && leaves == st.leaves
+	st.lacked, st.leaves = lacked, leaves
+	switch {
+	case found == goroutine.Waiting || found == goroutine.Syscall || found == goroutine.Ready:
 		st.times = 0
+		return false
+	case still:
 		return false
 	}
 	if now-st.last >= strainGap {

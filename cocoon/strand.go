@@ -44,11 +44,12 @@ type strand struct {
 	inherits   bool          // it runs in outer's slot
 	absent     bool          // an observing policy would have refused its task
 
-	// The task's goroutine alone writes these four, without the lock.
-	inserted bool // its last safe point was a poll of cocoon build
-	blocked  bool // inside Block, or waiting for inner to end
-	returned bool // its function has returned, and was not unwound
-	unshown  bool // it has waited, and must tell the witness
+	// The task's goroutine alone writes these five, without the lock.
+	inserted bool  // its last safe point was a poll of cocoon build
+	blocked  bool  // inside Block, or waiting for inner to end
+	returned bool  // its function has returned, and was not unwound
+	unshown  bool  // it has waited, and must tell the witness
+	rests    tally // Blocks in which it kept its slot; others read it
 
 	sampled    int64        // until when its running time was checked, see ran.go
 	checks     *checks      // nil before the timer first checked a task of this strand
@@ -213,9 +214,12 @@ func (s *strand) checked() *checks {
 
 // strain holds the results of looks at a task that holds its slot for long.
 type strain struct {
-	since int64 // when the task got the slot
-	last  int64 // when the last counted look found it running
-	times int   // how many looks in a row have found it running
+	since  int64 // when the task got the slot
+	rests  tally // strand.rests at the last look
+	last   int64 // when the last counted look found it running
+	times  int   // how many looks in a row have found it running
+	lacked bool  // the last look found it without a P,
+	leaves uint8 // after its goroutine had stopped running so many times
 }
 
 // throwRequest is a pending throw.

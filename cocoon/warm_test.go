@@ -101,27 +101,67 @@ func TestShutdownIsCold(t *testing.T) {
 }
 
 // Three looks in a row that find a task running show that it runs long. One that finds it waiting,
-// or back from a wait and without a processor, shows the opposite.
+// or back from a wait and without a processor, shows the opposite. One that finds that it has had no
+// processor since the last look shows nothing.
 func TestStrainLooks(t *testing.T) {
-	const run, ready, wait = goroutine.Running, goroutine.Ready, goroutine.Waiting
+	type look struct {
+		found  goroutine.Status
+		leaves uint8
+	}
+	run, ready, wait := look{goroutine.Running, 0}, look{goroutine.Ready, 0}, look{goroutine.Waiting, 0}
+	lost := func(leaves uint8) look { return look{goroutine.Runnable, leaves} }
 	for _, c := range []struct {
-		found []goroutine.Status
+		looks []look
 		long  bool
 	}{
-		{[]goroutine.Status{run, run}, false},
-		{[]goroutine.Status{run, run, run}, true},
-		{[]goroutine.Status{goroutine.Unknown, run, run}, true}, // its stack was scanned
-		{[]goroutine.Status{run, run, wait, run, run}, false},
-		{[]goroutine.Status{ready, ready, ready, ready}, false},
-		{[]goroutine.Status{run, run, ready, run, run}, false},
-		{[]goroutine.Status{goroutine.Runnable, run, goroutine.Runnable}, true}, // the timer has its P
+		{[]look{run, run}, false},
+		{[]look{run, run, run}, true},
+		{[]look{{goroutine.Unknown, 0}, run, run}, true}, // its stack was scanned
+		{[]look{run, run, wait, run, run}, false},
+		{[]look{ready, ready, ready, ready}, false},
+		{[]look{run, run, ready, run, run}, false},
+		{[]look{lost(1), run, lost(1)}, true},
+		{[]look{lost(1), lost(2), lost(3)}, true}, // the timer has its P
+		{[]look{run, lost(1), lost(1), lost(1)}, false},
+		{[]look{run, lost(1), lost(1), run}, true},
 	} {
 		st, long := strain{last: -strainGap}, false
-		for i, found := range c.found {
-			long = st.note(found, int64(i)*strainGap)
+		for i, l := range c.looks {
+			long = st.note(l.found, l.leaves, true, int64(i)*strainGap)
 		}
 		if long != c.long {
-			t.Errorf("%v: long %v", c.found, long)
+			t.Errorf("%v: long %v", c.looks, long)
 		}
+	}
+	st := strain{last: -strainGap}
+	for i := range int64(strainTimes) {
+		if long := st.note(goroutine.Runnable, 0, false, i*strainGap); long != (i == strainTimes-1) {
+			t.Errorf("look %d, where nothing tells whether it has run: long %v", i, long)
+		}
+	}
+}
+
+// A task that keeps its slot in Blocks, such as the messages of a stream, does not run long.
+func TestNoStrainInBlocks(t *testing.T) {
+	for _, blocks := range []bool{false, true} {
+		rt := start(t, Config{Slots: 1, StallAfter: time.Hour})
+		must(t, rt.Run(background, "runs", func(ctx context.Context) error {
+			s, l := strandOf(ctx), rt.Loop()
+			l.lockAll()
+			from := s.core.Since() + heatAfter
+			l.unlock()
+			for i := range int64(2 * strainTimes) {
+				if blocks {
+					must(t, Block(ctx, func() error { return nil }))
+				}
+				l.lock()
+				rt.heatFor(s, from+i*strainGap)
+				l.unlock()
+			}
+			if times := s.checks.strain.times; times >= strainTimes == blocks {
+				t.Errorf("Blocks %v: %d looks in a row have found it running", blocks, times)
+			}
+			return nil
+		}))
 	}
 }

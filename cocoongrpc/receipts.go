@@ -18,8 +18,7 @@ const enough = 2
 // expected reports whether the message of a receive that begins is probably there.
 func (r *receipts) expected() bool { return r.prompt >= enough }
 
-// record records a receive that ends now. before is what goroutine.Leaves returned at its
-// beginning.
+// record records a receive that ends now. before is goroutine.Leaves at its beginning, if known.
 func (r *receipts) record(before uint8, known bool) {
 	if n, _ := goroutine.Leaves(); known && n == before {
 		r.prompt++

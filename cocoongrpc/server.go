@@ -75,9 +75,9 @@ func UnaryServerInterceptor(tasks Runner, o Options) grpc.UnaryServerInterceptor
 // a handler that waits for them should do so inside cocoon.Block.
 //
 // A stream costs as much as a unary call, and about 0.1 µs a message if no task waits for a slot
-// (BenchmarkMessage). Including gRPC, a message took the server up to 1.3 times the processor time
-// of gRPC alone, ping-pong and one way, over 1 to 64 streams, and in some runs up to 1.6 times over
-// 64 streams (bench: streams). The interceptor panics if tasks is nil.
+// (BenchmarkMessage). Including gRPC, a message took the server 1.03 to 1.3 times the processor time
+// of gRPC alone, ping-pong and one way, over 1 to 64 streams (bench: streams). The interceptor
+// panics if tasks is nil.
 func StreamServerInterceptor(tasks Runner, o Options) grpc.StreamServerInterceptor {
 	s := newServer("StreamServerInterceptor", tasks, o)
 	return func(service any, under grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {

@@ -10,7 +10,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/cocoon-go/cocoon/cocoon"
-	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/internal/tell"
 )
@@ -45,11 +44,18 @@ func (s *serverStream) Context() context.Context { return s.caller.Ctx }
 
 // SendMsg implements grpc.ServerStream.
 func (s *serverStream) SendMsg(m any) error {
-	return s.caller.Briefly(inside.Sends, func() error {
-		s.begin()
-		defer s.waiting.Add(-1)
-		return s.ServerStream.SendMsg(m)
-	})
+	call, err := s.caller.Begin(inside.Sends)
+	if err != nil {
+		return err
+	}
+	return s.caller.Blame(s.send(call, m))
+}
+
+func (s *serverStream) send(call inside.Call, m any) error {
+	defer call.End()
+	s.begin()
+	defer s.waiting.Add(-1)
+	return s.ServerStream.SendMsg(m)
 }
 
 // RecvMsg implements grpc.ServerStream.
@@ -58,13 +64,18 @@ func (s *serverStream) RecvMsg(m any) error {
 	if s.receipts.expected() {
 		what = inside.Receives
 	}
-	return s.caller.Briefly(what, func() error { return s.receive(m) })
+	call, err := s.caller.Begin(what)
+	if err != nil {
+		return err
+	}
+	return s.caller.Blame(s.receive(call, m))
 }
 
-func (s *serverStream) receive(m any) error {
+func (s *serverStream) receive(call inside.Call, m any) error {
+	defer call.End()
 	s.begin()
 	defer s.waiting.Add(-1)
-	defer s.receipts.record(goroutine.Leaves())
+	defer s.receipts.record(call.Leaves, call.Known)
 	return s.ServerStream.RecvMsg(m)
 }
 

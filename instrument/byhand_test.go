@@ -324,6 +324,52 @@ func started() {
 	}
 }
 
+func sent(to chan<- conn) error {
+	c, err := open() // P
+	if err != nil {
+		return err
+	}
+	work() // W
+	to <- c
+	work() // P
+	return nil
+}
+
+func storedInMap(all map[string]conn) error {
+	c, err := open() // P
+	if err != nil {
+		return err
+	}
+	work() // W
+	all["x"] = c
+	work() // P
+	return nil
+}
+
+func captured() error {
+	c, err := open() // P
+	if err != nil {
+		return err
+	}
+	work() // W
+	go func() { use(c, nil) }()
+	work() // P
+	return nil
+}
+
+func passedInLiteral(run func(func())) {
+	c, _ := open() // P
+	work() // W
+	run(func() { use(c, nil) }) // W
+	work() // P
+}
+
+func sentPart(to chan<- int) {
+	r, _ := ask() // P
+	work() // P
+	to <- r.status
+}
+
 func noResource() {
 	r, _ := ask() // P
 	work() // P

@@ -88,30 +88,77 @@ func (r *rewriter) addReturned(c *code, stores []store, ends map[*types.Var][]as
 //	return pgx.CollectRows(rows, scan)
 //
 // One of the calls takes the resource over. The text does not show which, nor where the callee
-// defers the release, so the stretch ends behind the last of them.
+// defers the release, so the stretch ends behind the last of them. A send on a channel and a store in
+// an element of a map or a slice count like calls, and a function literal that uses the resource
+// counts like the resource.
 func (r *rewriter) addPassedOn(c *code, ends map[*types.Var][]ast.Node) {
 	on := map[*types.Var][]ast.Node{}
 	c.walk(func(n ast.Node, stack []ast.Node) {
-		call, ok := n.(*ast.CallExpr)
-		if !ok || inDeferred(stack) && !isStarted(call, stack) || r.tells(call) {
-			return
-		}
-		if target, _, _ := r.callee(call); target == builtin || target == conversion {
-			return
-		}
-		for _, arg := range call.Args {
-			if v := r.passedIn(c, arg); v != nil && len(ends[v]) == 0 {
-				on[v] = append(on[v], call)
+		for _, e := range r.partsWith(n, stack) {
+			for _, v := range r.passedVars(c, e) {
+				if len(ends[v]) == 0 {
+					on[v] = append(on[v], n)
+				}
 			}
 		}
 	})
 	maps.Copy(ends, on)
 }
 
+// partsWith returns the values that a call, a send, or a store in elements passes on.
+func (r *rewriter) partsWith(n ast.Node, stack []ast.Node) (values []ast.Expr) {
+	switch n := n.(type) {
+	case *ast.SendStmt:
+		return []ast.Expr{n.Value}
+	case *ast.AssignStmt:
+		for i, to := range n.Lhs {
+			if _, ok := ast.Unparen(to).(*ast.IndexExpr); ok && len(n.Rhs) == len(n.Lhs) {
+				values = append(values, n.Rhs[i])
+			}
+		}
+		return values
+	case *ast.CallExpr:
+		if inDeferred(stack) && !isStarted(n, stack) || r.tells(n) {
+			return nil
+		}
+		if lit, ok := ast.Unparen(n.Fun).(*ast.FuncLit); ok {
+			return append([]ast.Expr{lit}, n.Args...)
+		}
+		if target, _, _ := r.callee(n); target != builtin && target != conversion {
+			return n.Args
+		}
+	}
+	return nil
+}
+
 // isStarted reports whether a go statement starts the call.
 func isStarted(call *ast.CallExpr, stack []ast.Node) bool {
 	g, ok := stack[len(stack)-1].(*ast.GoStmt)
 	return ok && g.Call == call
+}
+
+// passedVars returns the function's variables with resources that a value contains: a variable, or
+// the variables that a function literal uses.
+func (r *rewriter) passedVars(c *code, value ast.Expr) (vars []*types.Var) {
+	see := func(e ast.Expr) {
+		if v := r.passedIn(c, e); v != nil && !slices.Contains(vars, v) {
+			vars = append(vars, v)
+		}
+	}
+	lit, ok := ast.Unparen(value).(*ast.FuncLit)
+	if !ok {
+		see(value)
+		return vars
+	}
+	ast.Inspect(lit.Body, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			see(id)
+		}
+		return true
+	})
+	return slices.DeleteFunc(vars, func(v *types.Var) bool { // the literal's own
+		return lit.Pos() <= v.Pos() && v.Pos() < lit.End()
+	})
 }
 
 // passedIn returns the function's variable whose value, or a part of it, an argument is, if it is a

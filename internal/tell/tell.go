@@ -41,23 +41,29 @@ func (c *Caller) Call(fn func() error) error {
 
 // CallBriefly is Call for calls that may wait but seldom do: the task keeps its slot until the
 // runtime finds it waiting.
-func (c *Caller) CallBriefly(fn func() error) error { return c.Briefly(inside.Writes, fn) }
-
-// Briefly is CallBriefly for a call of any kind.
-func (c *Caller) Briefly(what inside.Brief, fn func() error) error {
-	if p := c.Due(); p != nil {
-		return p
-	}
-	return c.Blame(c.briefly(what, fn))
-}
-
-func (c *Caller) briefly(what inside.Brief, fn func() error) error {
-	call, err := inside.BeginBrief(c.Ctx, what)
+func (c *Caller) CallBriefly(fn func() error) error {
+	call, err := c.Begin(inside.Writes)
 	if err != nil {
 		return err
 	}
+	return c.Blame(during(call, fn))
+}
+
+func during(call inside.Call, fn func() error) error {
 	defer call.End()
 	return fn()
+}
+
+// Begin begins a brief call of any kind. It returns the throw if one is due; otherwise the caller
+// makes the call, ends it by its End, and passes its error to Blame.
+func (c *Caller) Begin(what inside.Brief) (call inside.Call, err error) {
+	if p := c.Due(); p != nil {
+		return call, p
+	}
+	if call, err = inside.BeginBrief(c.Ctx, what); err != nil {
+		return call, c.Blame(err)
+	}
+	return call, nil
 }
 
 // Due returns the throw that the next call must return, or nil. It is a safe point for a throw into
