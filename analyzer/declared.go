@@ -35,7 +35,7 @@ func Mismatched(members []Member, tasks map[string]document.Class) (all []Remark
 			}
 		}
 	}
-	return append(append(all, misspelt(members, tasks)...), misspeltLoops(members)...)
+	return slices.Concat(all, misspelt(members, tasks), misspeltLoops(members), misspeltLabels(members, tasks))
 }
 
 // narrower reports whether documents declare tasks that a pattern matches, too.

@@ -32,23 +32,39 @@ func (v Verified) NeedsQueue() bool {
 // that stops tasks after their deadlines, or orders all tasks by deadlines and by nothing else. It
 // is false for the zero Verified.
 func (v Verified) NeedsDeadline() bool {
+	return v.idleWith([]stubs.ID{stubs.TaskDeadline, stubs.ArrivingDeadline}, interval{lo: later, hi: 2 * later}, true)
+}
+
+// NeedsPriority reports whether the policy does nothing for tasks with a priority from least to
+// most, like one that refuses tasks with a priority below 0, or orders all tasks by priorities that
+// are equal. It is false for the zero Verified.
+func (v Verified) NeedsPriority(least, most int32) bool {
+	return v.idleWith([]stubs.ID{stubs.TaskPriority, stubs.ArrivingPriority}, interval{lo: int64(least), hi: int64(most)}, least == most)
+}
+
+// idleWith reports whether the policy reads one of the stubs, and does nothing while they have such
+// values. A rank that follows one of them is nothing if they are equal.
+func (v Verified) idleWith(ids []stubs.ID, values interval, equal bool) bool {
 	p := v.program
-	dated := func(r ir.Read) bool { return r.Stub == stubs.TaskDeadline || r.Stub == stubs.ArrivingDeadline }
-	if p == nil || !slices.ContainsFunc(p.Reads, dated) {
+	about := func(r ir.Read) bool { return slices.Contains(ids, r.Stub) }
+	if p == nil || !slices.ContainsFunc(p.Reads, about) {
 		return false
 	}
 	a := newAnalysis(p, 0)
 	for _, r := range p.Reads {
 		switch {
-		case dated(r):
-			a.facts.learn(a.facts.read(r), intValue(r.Type, interval{lo: later, hi: 2 * later}))
+		case about(r):
+			a.facts.learn(a.facts.read(r), intValue(r.Type, values))
 		case r.Type == stubs.Duration && r.Stub != stubs.State: // no measured time comes near to that
 			a.facts.learn(a.facts.read(r), intValue(r.Type, interval{lo: 0, hi: int64(distant)}))
 		}
 	}
 	a.statement(p.Root)
+	follows := func(n *ir.Node) bool {
+		return slices.ContainsFunc(ids, func(id stubs.ID) bool { return a.slope(n, source{stub: id}) != flat })
+	}
 	for n, reached := range a.reached {
-		ordered := n.Op == ir.OpEffect && isRank(p, n) && (a.slope(n.A, source{stub: stubs.ArrivingDeadline}) != flat || a.slope(n.A, source{stub: stubs.TaskDeadline}) != flat)
+		ordered := equal && n.Op == ir.OpEffect && isRank(p, n) && follows(n.A)
 		if reached && !ordered && (n.Op != ir.OpVerdict || stubs.Decision(n.Imm) != stubs.Continue) {
 			return false
 		}

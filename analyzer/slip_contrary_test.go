@@ -70,7 +70,7 @@ func TestVerdictsOnTheWrongGrounds(t *testing.T) {
 		{enqueue, `queue.length > 100 and (tenant.busy > 5 or class.busy < 2)`, ""},
 		{enqueue, `queue.length > 100 or tenant.busy > 5 and class.busy < 2`, ""},
 		{enqueue, `queue.length > 9 or chance(0.01) and loop.busy < 9`, ""},
-		{enqueue, `queue.length > 9 and take("bucket", 1) and arriving.priority < 0`, ""},
+		{enqueue, `queue.length > 9 and arriving.priority < 0 and take("bucket", 1)`, ""},
 	} {
 		got := warning(t, policy.Spec{On: c.on, Expr: "(" + c.cond + `) ? throw("x") : continue()`})
 		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {

@@ -39,12 +39,16 @@ func (a *analysis) countedRates() (all []Warning) {
 			}
 		}
 		if whole {
-			sign := ">"
+			more := number // a rate within a window is a little less than the number of events in it
 			if n.Op == ir.OpGe || n.Op == ir.OpLe {
-				sign = ">="
+				more--
 			}
-			all = append(all, Warning{a.p.Errorf(n, fmt.Sprintf("write %s * %s %s %s for %[4]s within %v%s",
-				a.text(x), shortly(r.Window.Seconds()), sign, shortly(number), r.Window, or),
+			guard := ""
+			if countsTrouble(r.Key) && more > 0 {
+				guard = fmt.Sprintf(" and state.%s > %s", r.Key, shortly(more)) // see firstFailure
+			}
+			all = append(all, Warning{a.p.Errorf(n, fmt.Sprintf("write %s * %s > %s%s for %s%s within %v%s",
+				a.text(x), shortly(r.Window.Seconds()), shortly(more), guard, map[bool]string{false: "more than "}[more < number], shortly(number), r.Window, or),
 				"%s is about each second, and holds from %s within %v on", a.text(n), shortly(number*r.Window.Seconds()), r.Window)})
 		}
 		return whole

@@ -60,17 +60,15 @@ func (a *analysis) otherwise(n *ir.Node, reason string) (says, hint string) {
 		if d := spanWith(reason, time.Duration(n.Imm)); d != 0 {
 			return fmt.Sprintf("%v is not %v", time.Duration(n.Imm), d), "correct one of the two"
 		}
+	case n.Op == ir.OpConst && n.Type == stubs.Bytes:
+		if says := sizeWith(reason, n.Imm); says != "" {
+			return says, "correct one of the two"
+		}
 	case n.Op == ir.OpRead && a.reads[n.Index].Quantile > 0:
 		q := a.reads[n.Index].Quantile
 		for _, m := range quantileIn.FindAllStringSubmatch(reason, -1) {
 			if f, _ := strconv.ParseFloat("0."+m[1], 64); f != q && !slices.ContainsFunc(a.p.Reads, func(r ir.Read) bool { return r.Quantile == f }) {
 				return fmt.Sprintf("p%s is the quantile %v", m[1], f), fmt.Sprintf("write %v", f)
-			}
-		}
-	case n.Op == ir.OpLe && n.A.Op == ir.OpMod && n.B.Op == ir.OpConst && n.A.A.Op == ir.OpMix && n.A.B.Op == ir.OpConst && n.A.B.Imm == 100:
-		for _, m := range percentIn.FindAllStringSubmatch(reason, -1) {
-			if m[1] == strconv.FormatInt(int64(n.B.Imm), 10) {
-				return fmt.Sprintf("the numbers 0 to %s are %d of 100", m[1], n.B.Imm+1), fmt.Sprintf("write < %s", m[1])
 			}
 		}
 	}
@@ -80,7 +78,6 @@ func (a *analysis) otherwise(n *ir.Node, reason string) (says, hint string) {
 var (
 	quantileIn = regexp.MustCompile(`\b[pP](\d{2,3})\b`)
 	laterIn    = regexp.MustCompile(`(?i)\b(retry|again|back|later|until)\b`)
-	percentIn  = regexp.MustCompile(`(\d+) ?(?:%|percent\b)`)
 	timeIn     = regexp.MustCompile(`(\d+) ?(ns|us|µs|ms|s|m|h|milliseconds?|msec|sec|seconds?|min|minutes?|hours?)\b`)
 )
 

@@ -23,9 +23,22 @@ func TestReasonsAgainstNumbers(t *testing.T) {
 		{`queue.length > 99`, `throw("retry in 5 seconds", duration("5s"))`, ""},
 		{`queue.wait(0.95) > duration("1s")`, `throw("the p99 is high")`, `p99 is the quantile 0.99; write 0.99`},
 		{`queue.wait(0.95) > duration("1s") and queue.length > 9`, `throw("the p95 is high")`, ""},
-		{`hash(arriving.labels.user) % 100 <= 5`, `throw("5 % are refused")`, `the numbers 0 to 5 are 6 of 100; write < 5`},
+		{`hash(arriving.labels.user) % 100 <= 5`, `throw("5 % are refused")`, `the numbers 0 to 5 are 6 of 100; write % 100 < 5 for 5 %`},
 		{`hash(arriving.labels.user) % 100 < 5`, `throw("5 % are refused")`, ""},
 		{`hash(arriving.labels.user) % 100 <= 4`, `throw("5 % are refused")`, ""},
+		{`hash(arriving.labels.user) % 100 >= 95`, `throw("5 % are refused")`, ""},
+		{`hash(arriving.labels.user) % 100 > 95`, `throw("5 % are refused")`, `the numbers 0 to 95 are 96 of 100`},
+		{`hash(arriving.labels.user) % 10 < 5`, `throw("5% of the users")`, `the numbers 0 to 4 are 5 of 10; write % 100 < 5 for 5 %`},
+		{`queue.length > 99 and chance(0.5)`, `throw("5 % are refused")`, `"5 % are refused" and chance(0.5) do not agree: chance(0.5) is 50 %; write chance(0.05) for 5 %`},
+		{`queue.length > 99 and chance(0.05)`, `throw("half of the requests are refused")`, `chance(0.05) is 5 %; write chance(0.5) for 50 %`},
+		{`queue.length > 99 and not chance(0.05)`, `throw("95 percent are refused")`, ""},
+		{`queue.length > 99 and chance(0.95)`, `throw("5 % are let in")`, ""},
+		{`queue.length > 99 and chance(state.f)`, `throw("5 % are refused")`, ""},
+		{`loop.utilization > 0.9 and chance(0.5)`, `throw("over 90 % busy")`, ""},
+		{`loop.utilization > 0.9 and chance(0.5)`, `throw("half of 90 %")`, ""},
+		{`runtime.heap > bytes("2TB")`, `throw("more than 2 GB")`, `"more than 2 GB" and bytes("2TB") do not agree: 2TB is not 2 GB; correct one of the two`},
+		{`runtime.heap > bytes("2GiB")`, `throw("more than 2 GB")`, ""},
+		{`runtime.heap > bytes("512MiB")`, `throw("more than 1GiB")`, ""},
 	} {
 		checkSpec(t, declared, on(stubs.Enqueue, c.cond+` ? `+c.throw+` : continue()`), c.want)
 	}

@@ -3,6 +3,7 @@ package cocoon
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/cocoon-go/cocoon/stubs"
@@ -49,7 +50,21 @@ func withAttr(ctx context.Context, a attrs) context.Context {
 // the default is 0. Policies see it as task.priority. Child tasks inherit it. It takes precedence
 // over the priority in a document.
 func WithPriority(ctx context.Context, priority int32) context.Context {
+	givenPriorities.note(priority)
 	return withAttr(ctx, attrs{what: priorityAttr, number: int64(priority)})
+}
+
+// givenPriorities are the bounds of all priorities that WithPriority has given in the process.
+var givenPriorities bounds
+
+// bounds are those of numbers, 0 included.
+type bounds struct{ least, most atomic.Int32 }
+
+func (b *bounds) note(n int32) {
+	for least := b.least.Load(); n < least && !b.least.CompareAndSwap(least, n); least = b.least.Load() {
+	}
+	for most := b.most.Load(); n > most && !b.most.CompareAndSwap(most, n); most = b.most.Load() {
+	}
 }
 
 // WithLabel returns a context whose tasks carry the label, for accounts and policies

@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -61,6 +62,31 @@ func (rt *Runtime) undatedTasks() (all []analyzer.Remark) {
 		}
 		all = append(all, analyzer.Remark{Part: document.Part{Kind: "policy", Name: name},
 			Err: errors.New("the policy is about deadlines, and none of the tasks that have come has one; give their contexts deadlines, as context.WithTimeout does")})
+	}
+	return all
+}
+
+// unprioritized returns warnings about policies that do nothing for tasks of the priorities that
+// tasks can have: that of tasks without one, those in documents, and those given by WithPriority.
+// Called with regMu held.
+func (rt *Runtime) unprioritized() (all []analyzer.Remark) {
+	least, most := min(0, givenPriorities.least.Load()), max(0, givenPriorities.most.Load())
+	for _, d := range rt.naming.declared {
+		for _, a := range d.attrs {
+			if a.what == priorityAttr {
+				least, most = min(least, int32(a.number)), max(most, int32(a.number))
+			}
+		}
+	}
+	why := "the policy is about priorities, and no task has one; set them by priority in tasks, or by WithPriority"
+	if least < most {
+		why = fmt.Sprintf("the policy is about other priorities than the tasks have, which are %d to %d", least, most)
+	}
+	for _, name := range slices.Sorted(maps.Keys(rt.policies)) {
+		v := rt.policies[name].now
+		if met, _, _ := rt.suspends(v); v.spec.Mode != Off && met && v.verified.NeedsPriority(least, most) {
+			all = append(all, analyzer.Remark{Part: document.Part{Kind: "policy", Name: name}, Err: errors.New(why)})
+		}
 	}
 	return all
 }

@@ -40,7 +40,7 @@ func TestPoliciesWithoutAnEffectAreLogged(t *testing.T) {
 		if asks := log.count("policy \\\"asks\\\": on enqueue task.* is 0 or empty, because the policy sees running tasks that may be suspended: none of the tasks that have come is preemptible"); asks != c.want[idle1+"preemptible"] {
 			t.Errorf("%s: %d lines\n%s", c.document, asks, &log)
 		}
-		if log.count("policy=of-b") != 0 || log.count("policy=arrives") != 0 {
+		if log.count("policy=of-b") != 0 || log.count("policy \\\"arrives\\\": switch") != 0 {
 			t.Errorf("%s:\n%s", c.document, &log)
 		}
 	}
@@ -80,5 +80,46 @@ func TestPoliciesWithoutDeadlinesAreLogged(t *testing.T) {
 		if n := log.count(about); n != c.want {
 			t.Errorf("%s: %d lines, want %d:\n%s", c.policy, n, c.want, &log)
 		}
+	}
+}
+
+// A minute after the first task the log says which policies do nothing for the priorities that tasks
+// can have. Other tests give priorities, too, so these policies are about a very low one.
+func TestPoliciesWithoutPrioritiesAreLogged(t *testing.T) {
+	const shed, none = "on: enqueue, expr: 'arriving.priority < -2000000000 and queue.length > 9 ? throw(\"x\") : continue()'", "tasks: {b: safe}\n"
+	for _, c := range []struct {
+		policy, tasks string
+		want          int
+	}{
+		{shed, none, 1},
+		{shed, "tasks: {b: {priority: -2000000001}}\n", 0},
+		{shed, "tasks: {b*: {priority: -2000000001}}\n", 0},
+		{"mode: off, " + shed, none, 0},
+		{"match: {tasks: [b]}, " + shed, none, 0}, // no such task has come
+		{"on: enqueue, expr: 'arriving.priority < -2000000000 or queue.length > 9 ? throw(\"x\") : continue()'", none, 0},
+		{"every: 1ms, expr: 'task.priority < -2000000000 and task.running > duration(\"1s\") ? throw(\"x\") : continue()'", none, 1},
+		{"on: enqueue, expr: 'arriving.priority == -2000000000 ? rank(1) : rank(0)'", none, 0},
+	} {
+		var log journal
+		rt := start(t, Config{Slots: 1, Logger: log.logger()})
+		load(t, rt, c.tasks+"policies: [{name: low, "+c.policy+"}]")
+		must(t, rt.Run(background, "a", idle))
+		rt.tellUnmet()
+		rt.tellUnmet() // says nothing again
+		rt.log.flush()
+		n := log.count("the policy is about priorities, and no task has one") + log.count("the policy is about other priorities than the tasks have")
+		if n != c.want {
+			t.Errorf("%s: %d lines, want %d:\n%s", c.policy, n, c.want, &log)
+		}
+	}
+}
+
+func TestBoundsOfPriorities(t *testing.T) {
+	var b bounds
+	for _, n := range []int32{3, -5, 2, 7, -1} {
+		b.note(n)
+	}
+	if b.least.Load() != -5 || b.most.Load() != 7 {
+		t.Errorf("got %d to %d", b.least.Load(), b.most.Load())
 	}
 }

@@ -30,8 +30,8 @@ func (rt *Runtime) tellWarnings(fresh []*version) {
 	rt.warn(texts)
 }
 
-// onSlots returns the warnings about policies for which the loops have too few slots. Called with
-// regMu held.
+// onSlots returns the warnings about policies for which the loops have too few slots, or are too
+// many. Called with regMu held.
 func (rt *Runtime) onSlots() (all []analyzer.Remark) {
 	for _, name := range slices.Sorted(maps.Keys(rt.policies)) {
 		v := rt.policies[name].now
@@ -42,6 +42,9 @@ func (rt *Runtime) onSlots() (all []analyzer.Remark) {
 		m := analyzer.Member{Spec: v.spec, Verified: v.verified}
 		m.Spec.Mode = v.mode()
 		if r := analyzer.OnSlots(m, loops); r != nil {
+			all = append(all, *r)
+		}
+		if r := analyzer.OnLoops(m, loops); r != nil {
 			all = append(all, *r)
 		}
 	}
@@ -103,7 +106,7 @@ func (rt *Runtime) tellIdleStates() {
 	if t := rt.tenants.Load(); t != nil {
 		declared.Tenant, declared.Tenants = t.text, t.expected
 	}
-	rt.warn(rt.newRemarks(&rt.toldFlows, slices.Concat(analyzer.Flows(rt.members(), declared), rt.unsuspended(), rt.undatedTasks())))
+	rt.warn(rt.newRemarks(&rt.toldFlows, slices.Concat(analyzer.Flows(rt.members(), declared), rt.unsuspended(), rt.undatedTasks(), rt.unprioritized())))
 	rt.tellUnread()
 	names := rt.idleStates()
 	news := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(rt.toldIdle, name) })

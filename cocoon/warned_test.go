@@ -165,3 +165,29 @@ func TestFlowsInOrder(t *testing.T) {
 		t.Errorf("%d lines:\n%s", n, &log)
 	}
 }
+
+// A policy that counts custom events is evaluated by each loop: with a second loop, the log says so.
+func TestCountsOnSeveralLoopsAreLogged(t *testing.T) {
+	for expr, want := range map[string]int{
+		`, expr: 'add("n", 1)'`:                                    1,
+		`, expr: 'set("n", state.n + 1)'`:                          1,
+		`, match: {loops: [default]}, expr: 'add("n", 1)'`:         0,
+		`, expr: 'set("n", 1)'`:                                    0, // the same each time
+		`, expr: 'add("n", queue.length)'`:                         0, // of each loop
+		`, state: {m: {first: 0, per: loop}}, expr: 'add("m", 1)'`: 0,
+	} {
+		var log journal
+		rt := start(t, Config{Slots: 1, Logger: log.logger()})
+		load(t, rt, "states: {n: 0}\npolicies: [{name: p, event: failed"+expr+"}]")
+		rt.log.flush()
+		if n := log.count("times for each event"); n != 0 {
+			t.Errorf("%s: %d lines with one loop", expr, n)
+		}
+		_, err := rt.NewLoop(LoopConfig{Name: "bulk", Slots: 1})
+		must(t, err)
+		rt.log.flush()
+		if n := log.count("is carried out 2 times for each event: each loop evaluates the policy"); n != want {
+			t.Errorf("%s: %d lines, want %d:\n%s", expr, n, want, &log)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package analyzer
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cocoon-go/cocoon/policy/document"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// misspeltLabels returns warnings about values of labels that differ in capital letters alone from
+// a value that the documents name elsewhere: names are compared letter by letter. A policy that
+// compares with both spellings expects both.
+func misspeltLabels(members []Member, tasks map[string]document.Class) (all []Remark) {
+	declared, compared := map[string][]string{}, make([]map[string][]string, len(members)) // values by label
+	for _, name := range slices.Sorted(maps.Keys(tasks)) {
+		for label, value := range tasks[name].Labels {
+			declared[label] = append(declared[label], value)
+		}
+	}
+	for i, m := range members {
+		compared[i] = m.labelValues()
+	}
+	told := map[string]bool{}
+	for i, m := range members {
+		for _, label := range slices.Sorted(maps.Keys(compared[i])) {
+			known := slices.Clone(declared[label])
+			for j := range members {
+				if j != i {
+					known = append(known, compared[j][label]...)
+				}
+			}
+			for _, value := range compared[i][label] {
+				same := func(other string) bool { return other != value && strings.EqualFold(other, value) }
+				at := slices.IndexFunc(known, same)
+				if at < 0 || slices.Contains(known, value) || slices.ContainsFunc(compared[i][label], same) || told[label+"="+known[at]] {
+					continue
+				}
+				told[label+"="+value] = true
+				all = append(all, m.aboutName(false, value, fmt.Sprintf("did you mean %q?", known[at]), "nothing else has the value %q of the label %s", value, label))
+			}
+		}
+	}
+	return all
+}
+
+// labelValues returns the values with which the expression compares labels, by label.
+func (m Member) labelValues() map[string][]string {
+	values := map[string][]string{}
+	for _, mention := range m.Verified.program.Mentions() {
+		r := mention.Read
+		if (r.Stub == stubs.TaskLabels || r.Stub == stubs.ArrivingLabels) && mention.Name != "" && !slices.Contains(values[r.Key], mention.Name) {
+			values[r.Key] = append(values[r.Key], mention.Name)
+		}
+	}
+	return values
+}
