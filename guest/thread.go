@@ -58,13 +58,14 @@ func (t *Thread) run(ctx context.Context, in *Instance, a *activation, args []ui
 	t.err = cocoon.ErrGoexit
 	defer in.part(a)
 	defer a.cancelReserved() // it never began
-	t.err = in.loop(ctx).Run(ctx, a.function.task, func(ctx context.Context) (err error) {
+	err := in.loop(ctx).Run(ctx, a.function.task, func(ctx context.Context) (err error) {
 		task := cocoon.TaskOf(ctx)
 		t.task.Store(task)
 		defer func() { t.spent = task.Account() }()
 		t.results, err = in.run(ctx, a, job{args: args})
 		return err
 	})
+	t.err = a.final(err)
 }
 
 // Done returns a channel that is closed when the thread has ended.
@@ -82,15 +83,7 @@ func (t *Thread) Wait(ctx context.Context) ([]uint64, error) {
 			return nil, fmt.Errorf("guest: Wait inside a call of the thread's own instance, which begins when that call has ended; see Config.Threads")
 		}
 	}
-	err := Block(ctx, func() error {
-		select {
-		case <-t.done:
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	})
-	if err != nil {
+	if err := await(ctx, t.done); err != nil {
 		return nil, err
 	}
 	return t.results, t.err
