@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/tetratelabs/wazero/api"
 )
 
@@ -89,6 +90,31 @@ func TestNoWaitKeepsSlot(t *testing.T) {
 		})
 		if err = errors.Join(err, other.Wait(background)); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// TestAccountAtTheEnd: a thread's account never loses what it has counted, also at the moment at
+// which its task ends.
+func TestAccountAtTheEnd(t *testing.T) {
+	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		in := instance(t, compiled(t, c, nil))
+		for range longtest.Count(3000, 300) {
+			th := in.Spawn(background, "fib", 5)
+			var last time.Duration
+			for ended := false; !ended; {
+				select {
+				case <-th.Done():
+					ended = true
+				default:
+				}
+				now := th.Account()
+				if total := now.Running + now.Blocked; total < last {
+					t.Fatalf("the account fell from %v to %+v", last, now)
+				} else {
+					last = total
+				}
+			}
 		}
 	})
 }
