@@ -75,19 +75,14 @@ func (a *activation) asked() bool { return safepoint.Raised() && inside.Asked(a.
 func (in *Instance) usedUp() bool { return in.left != nil && int64(in.left.Get()) < 0 }
 
 // lookBetween is look between two calls. Nothing is half-way in the guest then, so what would stop
-// a guest is an error. A throw stays a throw.
+// a guest is an error. A throw stays a throw. The error may be a throw, too, namely the cause of a
+// context that has ended before its task noticed: only stop says which is which.
 func (a *activation) lookBetween() (err error) {
 	defer func() {
-		r := recover()
-		if r == nil {
-			return
+		if a.stopped != nil {
+			recover()
+			err, a.stopped = a.stopped, nil
 		}
-		_, throw := r.(*cocoon.PreemptedError)
-		stop, ok := r.(error)
-		if throw || !ok {
-			panic(r)
-		}
-		err, a.stopped = stop, nil
 	}()
 	a.in.pace.looksEarly()
 	a.look()

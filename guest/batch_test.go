@@ -204,3 +204,26 @@ func TestBatchThrown(t *testing.T) {
 		}
 	})
 }
+
+// TestBatchOfThrownContext: a batch whose context ends with a throw as its cause, which the task has
+// not noticed or does not get, returns it as an error. A panic would end the process.
+func TestBatchOfThrownContext(t *testing.T) {
+	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		in := instance(t, compiled(t, c, nil))
+		ctx, cancel := context.WithCancelCause(background)
+		throw := &cocoon.PreemptedError{Task: "request", Reason: "too slow"}
+		err := in.Batch(ctx, "fib", func(_ context.Context, call func([]uint64) error) error {
+			cancel(throw)
+			stack := make([]uint64, 1)
+			for {
+				stack[0] = 1
+				if err := call(stack); err != nil {
+					return err
+				}
+			}
+		})
+		if !errors.Is(err, throw) {
+			t.Errorf("the batch ended with %v; want the throw", err)
+		}
+	})
+}

@@ -53,7 +53,7 @@ func (in *Instance) callOutside(ctx context.Context, f *export, j job) (results 
 		results, err = in.run(ctx, a, j)
 		return err
 	})
-	return results, err
+	return results, a.final(err)
 }
 
 // job is what a call does with its function, when it is its turn.

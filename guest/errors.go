@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/cocoon-go/cocoon/cocoon"
 )
 
 // prefix is what each error of the package begins with, once.
@@ -61,6 +63,31 @@ func (e *ClosedError) Error() string {
 
 // Unwrap returns the cause.
 func (e *ClosedError) Unwrap() error { return e.Cause }
+
+// evictedError is the error of a task that was cancelled because its instance is closed. errors.Is
+// and errors.As find why it is closed first, and then the throw.
+type evictedError struct {
+	*ClosedError
+	thrown error
+}
+
+// Unwrap returns both errors.
+func (e *evictedError) Unwrap() []error { return []error{e.ClosedError, e.thrown} }
+
+// final returns the error of the task of a call, which has ended with err. "Cancelled" would say
+// neither that the instance is closed nor why: for example that a call nested in this one was
+// stopped by a limit.
+func (a *activation) final(err error) error {
+	if !errors.Is(err, cocoon.ErrCancelled) {
+		return err
+	}
+	a.in.mu.Lock()
+	defer a.in.mu.Unlock()
+	if !a.evicted {
+		return err
+	}
+	return &evictedError{a.in.closed(), err}
+}
 
 // FuelError is the error of a call that has used up its budget. It closes the instance like a
 // throw.

@@ -113,9 +113,20 @@ func (in *Instance) Shutdown(ctx context.Context) error {
 	if a := activationOf(ctx); a != nil && a.inside(in) {
 		return nil
 	}
+	return await(ctx, in.ended)
+}
+
+// await waits for a channel to be closed. It keeps the slot if it need not wait: the task would
+// queue for another slot, behind all that wait for one.
+func await(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	default:
+	}
 	return Block(ctx, func() error {
 		select {
-		case <-in.ended:
+		case <-done:
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -135,6 +146,7 @@ func (in *Instance) close(ctx context.Context, cause error, by *activation) {
 	live := make([]*activation, 0, len(in.live))
 	for _, a := range in.live {
 		if a != by {
+			a.evicted = true
 			live = append(live, a)
 		}
 	}
@@ -243,5 +255,10 @@ func (in *Instance) refused() error {
 	if in.cause == nil {
 		return nil
 	}
+	return in.closed()
+}
+
+// closed returns the error of a call of the closed instance. Called under the lock.
+func (in *Instance) closed() *ClosedError {
 	return &ClosedError{Guest: in.module.config.Name, Cause: in.cause}
 }

@@ -16,13 +16,13 @@ type Thread struct {
 	in      *Instance
 	account account
 	cancel  context.CancelCauseFunc
-	task    atomic.Pointer[cocoon.Task] // nil: it has not started
+	task    atomic.Pointer[cocoon.Task]    // nil: it has not started
+	spent   atomic.Pointer[cocoon.Account] // written before the task ends
 	done    chan struct{}
 
 	// Written before done is closed.
 	results []uint64
 	err     error
-	spent   cocoon.Account
 }
 
 // Spawn starts a thread: a task that calls an exported function, on a goroutine of its own. The
@@ -58,13 +58,14 @@ func (t *Thread) run(ctx context.Context, in *Instance, a *activation, args []ui
 	t.err = cocoon.ErrGoexit
 	defer in.part(a)
 	defer a.cancelReserved() // it never began
-	t.err = in.loop(ctx).Run(ctx, a.function.task, func(ctx context.Context) (err error) {
+	err := in.loop(ctx).Run(ctx, a.function.task, func(ctx context.Context) (err error) {
 		task := cocoon.TaskOf(ctx)
 		t.task.Store(task)
-		defer func() { t.spent = task.Account() }()
+		defer func() { spent := task.Account(); t.spent.Store(&spent) }()
 		t.results, err = in.run(ctx, a, job{args: args})
 		return err
 	})
+	t.err = a.final(err)
 }
 
 // Done returns a channel that is closed when the thread has ended.
@@ -82,15 +83,7 @@ func (t *Thread) Wait(ctx context.Context) ([]uint64, error) {
 			return nil, fmt.Errorf("guest: Wait inside a call of the thread's own instance, which begins when that call has ended; see Config.Threads")
 		}
 	}
-	err := Block(ctx, func() error {
-		select {
-		case <-t.done:
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	})
-	if err != nil {
+	if err := await(ctx, t.done); err != nil {
 		return nil, err
 	}
 	return t.results, t.err
@@ -105,16 +98,14 @@ func (t *Thread) Cancel() {
 }
 
 // Account returns how the thread has spent its time so far, or until its end.
-func (t *Thread) Account() cocoon.Account {
-	select {
-	case <-t.done:
-		return t.spent
-	default:
-	}
+func (t *Thread) Account() (now cocoon.Account) {
 	if task := t.task.Load(); task != nil {
-		return task.Account()
+		now = task.Account()
 	}
-	return cocoon.Account{}
+	if spent := t.spent.Load(); spent != nil {
+		return *spent // a task that has ended has no account
+	}
+	return now
 }
 
 // Task returns the thread's task, or nil if the thread has not started yet.

@@ -32,17 +32,31 @@ func TestVectors(t *testing.T) {
 		}
 		in := instance(t, m)
 		const n = 3_000_000
+		in.Pause()
 		var all []*Thread
 		for id := range uint64(3) {
 			all = append(all, in.Spawn(background, "sum", id, 1<<40, 1, id, n))
+		}
+		soon(t, "all wait", func() bool {
+			in.mu.Lock()
+			defer in.mu.Unlock()
+			return len(in.turns.waiting) == len(all)
+		})
+		in.Resume()
+		select { // by then each has had a turn
+		case <-all[0].Done():
+		case <-all[1].Done():
+		case <-all[2].Done():
+		}
+		for id, th := range all {
+			if th.Account().Running == 0 {
+				t.Errorf("thread %d has had no turn when the first one ended", id)
+			}
 		}
 		for id, th := range all {
 			got, err := th.Wait(background)
 			if id := uint64(id); err != nil || !slices.Equal(got, []uint64{id + n, 1<<40 + n*id, 0}) {
 				t.Errorf("thread %d: %d, %v", id, got, err)
-			}
-			if th.Account().Preemptions == 0 && th.Account().Queued == 0 {
-				t.Errorf("thread %d was never suspended: %+v", id, th.Account())
 			}
 		}
 		if got, err := in.Call(background, "sum", 5, 7, 1, 1, 2); err != nil || !slices.Equal(got, []uint64{7, 9, 0}) {
