@@ -55,6 +55,7 @@ func (r *rewriter) decide() {
 		r.failuresOf(c)
 	}
 	r.freshCalls()
+	r.writeTails()
 	r.stats.Functions = len(r.codes)
 	r.stats.Bulks = len(r.bulks)
 }
@@ -78,10 +79,15 @@ func (r *rewriter) name(s string) string { return r.prefix + s }
 // inlining budget (71 if it did not pass its callee: see linkText), so small functions that poll
 // are still inlined. In a function that is not inlined anyway, the code of a direct call is shorter.
 func (r *rewriter) poll(c *code) string {
-	if c.isLarge() || c.decl != nil && !r.mayInline(c) {
+	if !r.pollsInline(c) {
 		return fmt.Sprintf("if %s() { %s() };", r.name("raised"), r.name("answerNow"))
 	}
 	return fmt.Sprintf("%s(%s);", r.name("poll"), r.name("answer"))
+}
+
+// pollsInline reports whether the function may be inlined with its polls.
+func (r *rewriter) pollsInline(c *code) bool {
+	return !c.isLarge() && (c.decl == nil || r.mayInline(c))
 }
 
 func (r *rewriter) offset(p token.Pos) int { return r.set.PositionFor(p, false).Offset }

@@ -26,6 +26,9 @@ func (r *rewriter) enter(c *code, calls []token.Pos) {
 	}
 	for _, p := range at {
 		r.stats.Entries++
+		if ret := c.returnBehind(p, calls); ret != nil && !r.pollsInline(c) {
+			r.tails = append(r.tails, tail{c.file, len(c.file.edits), ret})
+		}
 		r.pollBefore(c, p)
 	}
 }

@@ -188,6 +188,7 @@ type rewriter struct {
 	fresh   map[place]bool
 	makers  map[maker]bool // results with new values only
 	private map[*code]bool // methods that do not share their receivers
+	tails   []tail
 	// types of values that are released, see isReleasable and releasedTypes
 	releasable map[types.Type]bool
 	backs      []types.Type

@@ -10,46 +10,45 @@ const module = "github.com/cocoon-go/cocoon"
 // in "/" stands for all packages below that folder. "*" stands for every package except commands
 // and examples.
 var below = map[string]string{
-	"safepoint":              "",
-	"internal/sched":         "",
-	"internal/sketch":        "",
-	"internal/keyed":         "",
-	"internal/decisions":     "",
-	"internal/goroutine":     "",
-	"internal/fromc":         "", // for tests of cocoon
-	"internal/inside":        "",
-	"internal/keep":          "",
-	"internal/filenotify":    "",
-	"internal/kernel":        "",
-	"stubs":                  "",
-	"notify":                 "",
-	"internal/snippet":       "",
-	"internal/ir":            "internal/snippet stubs",
-	"internal/ir/irtest":     "internal/ir stubs", // for tests
-	"internal/lang":          "internal/snippet internal/ir stubs",
-	"policy":                 "internal/ir internal/lang stubs",
-	"policy/document":        "internal/keep internal/snippet internal/ir internal/lang stubs policy",
-	"analyzer":               "internal/ir internal/lang stubs policy policy/document",
-	"isolate":                "internal/ir stubs analyzer",
-	"internal/states":        "internal/keyed internal/ir stubs policy",
-	"policytest":             "internal/keyed internal/ir internal/lang stubs policy policy/document analyzer isolate",
-	"cocoon":                 "safepoint internal/sched internal/sketch internal/states internal/decisions internal/goroutine internal/fromc internal/filenotify internal/inside internal/keep internal/kernel internal/ir internal/lang stubs notify policy policy/document analyzer isolate",
-	"internal/tell":          "safepoint internal/goroutine internal/inside cocoon",
-	"cocoonhttp":             "safepoint internal/goroutine internal/inside internal/tell stubs notify policy analyzer isolate cocoon",
-	"cocoonsql":              "cocoon internal/inside",
-	"cocoondebug":            "cocoon internal/inside",
-	"analyzer/vet":           "internal/ir internal/lang stubs policy policy/document analyzer", // it knows cocoon by name only
-	"instrument":             "",                                                                // as above
-	"guest/meter":            "",                                                                // bytes in, bytes out
-	"guest":                  "safepoint internal/goroutine internal/inside notify cocoon guest/meter",
-	"internal/gobuild":       "instrument internal/keep internal/gobuild/early",
-	"internal/gobuild/early": "", // what it imports initialises before it
-	"internal/metrics":       "cocoon",
-	"cmd/":                   "*",
-	"internal/loadtest":      "", // the common part of examples and bench
-	"internal/longtest":      "", // for tests
-	"internal/tasktest":      "cocoon",
-	"examples/":              "*",
+	"safepoint":           "",
+	"internal/sched":      "",
+	"internal/sketch":     "",
+	"internal/keyed":      "",
+	"internal/decisions":  "",
+	"internal/goroutine":  "",
+	"internal/fromc":      "", // for tests of cocoon
+	"internal/inside":     "",
+	"internal/keep":       "",
+	"internal/filenotify": "",
+	"internal/kernel":     "",
+	"stubs":               "",
+	"notify":              "",
+	"internal/snippet":    "",
+	"internal/ir":         "internal/snippet stubs",
+	"internal/ir/irtest":  "internal/ir stubs", // for tests
+	"internal/lang":       "internal/snippet internal/ir stubs",
+	"policy":              "internal/ir internal/lang stubs",
+	"policy/document":     "internal/keep internal/snippet internal/ir internal/lang stubs policy",
+	"analyzer":            "internal/ir internal/lang stubs policy policy/document",
+	"isolate":             "internal/ir stubs analyzer",
+	"internal/states":     "internal/keyed internal/ir stubs policy",
+	"policytest":          "internal/keyed internal/ir internal/lang stubs policy policy/document analyzer isolate",
+	"cocoon":              "safepoint internal/sched internal/sketch internal/states internal/decisions internal/goroutine internal/fromc internal/filenotify internal/inside internal/keep internal/kernel internal/ir internal/lang stubs notify policy policy/document analyzer isolate",
+	"internal/tell":       "safepoint internal/goroutine internal/inside cocoon",
+	"cocoonhttp":          "safepoint internal/goroutine internal/inside internal/tell stubs notify policy analyzer isolate cocoon",
+	"cocoonsql":           "cocoon internal/inside",
+	"cocoondebug":         "cocoon internal/inside",
+	"analyzer/vet":        "internal/ir internal/lang stubs policy policy/document analyzer", // it knows cocoon by name only
+	"instrument":          "",                                                                // as above
+	"guest/meter":         "",                                                                // bytes in, bytes out
+	"guest":               "safepoint internal/goroutine internal/inside notify cocoon guest/meter",
+	"internal/gobuild":    "instrument internal/keep",
+	"internal/metrics":    "cocoon",
+	"cmd/":                "*",
+	"internal/loadtest":   "", // the common part of examples and bench
+	"internal/longtest":   "", // for tests
+	"internal/tasktest":   "cocoon",
+	"examples/":           "*",
 }
 
 // thirdParty lists the modules that may be imported, and by which packages.
@@ -68,12 +67,11 @@ var thirdParty = map[string]string{
 
 // pure lists packages that may import only these packages of the standard library.
 var pure = map[string]string{
-	"safepoint":              "sync/atomic",
-	"internal/sched":         "errors fmt math math/bits cmp slices strings iter container/heap container/list",
-	"internal/sketch":        "math math/bits",
-	"internal/keyed":         "math math/bits sync/atomic time",
-	"internal/decisions":     "sync/atomic",
-	"internal/gobuild/early": "os os/exec slices strings syscall",
+	"safepoint":          "sync/atomic",
+	"internal/sched":     "errors fmt math math/bits cmp slices strings iter container/heap container/list",
+	"internal/sketch":    "math math/bits",
+	"internal/keyed":     "math math/bits sync/atomic time",
+	"internal/decisions": "sync/atomic",
 }
 
 // allows reports whether a list of rules names pkg, or a folder above it.

@@ -86,7 +86,7 @@ func (c *Command) toolexec(chosen choice) (value, id string, err error) {
 	if c.line.has("x") { // has no effect on the build
 		tool = slices.Insert(tool, len(tool)-1, "-x")
 	}
-	value, err = join(tool)
+	value, err = join(throughShell(tool))
 	return strings.TrimSpace(value + " " + c.line.toolexec), id, err
 }
 
