@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/safepoint"
 )
@@ -57,7 +58,7 @@ func TestBreathAfterADivert(t *testing.T) {
 // are tasks.
 func TestTaskWithoutPIsServed(t *testing.T) {
 	withProcs(t, 1)
-	const others = 20
+	others := longtest.Count(20, 10)
 	rt := start(t, Config{Slots: others + 1, KeepProcs: true, StallAfter: -1, Breath: -1})
 	ctx, cancel := context.WithCancel(background)
 	defer cancel()
@@ -82,7 +83,7 @@ func TestTaskWithoutPIsServed(t *testing.T) {
 	begin = notify.Now()
 	h.Cancel()
 	_ = h.Wait(background)
-	most := max(slices, others*int64(10*time.Millisecond)) / 2
+	most := max(slices, int64(others)*int64(10*time.Millisecond)) / 2
 	if took := ended - begin; took > most {
 		t.Errorf("stopped after %v; want at most %v, half of the others' time slices", time.Duration(took), time.Duration(most))
 	}
