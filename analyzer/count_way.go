@@ -32,14 +32,7 @@ func (c *tally) oneWay(members []Member, d Declared) []Remark {
 		}
 		if n := m.compared(name, func(state string) bool { return written[m.own(state)] == nil }); n != nil {
 			if s, _ := by.declaration(d); s.TTL > 0 {
-				hint := "declare a token bucket, as in {rate: 1.5, burst: 90, keys: 1000}, which time fills"
-				if c.spending(m) {
-					hint = "keep the number of the window in a second state, and set the sum when another window begins"
-					if c.freePart() {
-						hint = "make clock.minute the second part of the key, with by: [name, int]: each minute then has a sum of its own"
-					}
-				}
-				return []Remark{m.remark(n, hint,
+				return []Remark{m.remark(n, c.windowHint(m, s.TTL),
 					"a ttl is no window: the state %s keeps a key until no task has written it for %v, so %s is decided some day for tasks that come more often", name, s.TTL, m.text(n))}
 			}
 			if !c.falls && m.besideRate(n, name) {

@@ -71,6 +71,7 @@ func TestStrangeKeys(t *testing.T) {
 	read := func(key string) policy.Spec {
 		return on(stubs.Enqueue, `state.k[`+key+`] > 3 ? throw("x") : continue()`)
 	}
+	event := func(name, expr string) policy.Spec { return policy.Spec{On: policy.OnCustom(name), Expr: expr} }
 	checkFlows(t, Declared{States: states, Tenant: "shop"}, []flowCase{
 		{"the same", []policy.Spec{write("task.name"), read("arriving.name")}, ""},
 		{"a let", []policy.Spec{on(stubs.Exit, `let t = tenant.name; set("k", t, loop.busy)`), read("tenant.name")}, ""},
@@ -84,6 +85,10 @@ func TestStrangeKeys(t *testing.T) {
 		{"a bucket that others take from", []policy.Spec{on(stubs.Start, `take("b", task.name, 1) ? continue() : throw("x")`), on(stubs.Enqueue, `state.b[tenant.name] < 1 ? throw("x") : continue()`)},
 			"the state b is read by tenant.name, and written by task.name alone"},
 		{"an event", []policy.Spec{on(stubs.Custom, `set("k", event.name, int(event.value))`), read("tenant.name")}, ""},
+		{"one event", []policy.Spec{event("fail", `add("k", event.name, 1)`), event("ok", `set("k", "fail", 0)`), read("arriving.labels.user")}, ""},
+		{"one event alone", []policy.Spec{event("fail", `add("k", event.name, -1)`), event("over", `add("k", event.name, 1)`), read("arriving.labels.user")},
+			`the state k is read by arriving.labels["user"], and written by event.name, which is "fail" here, alone: the keys never meet`},
+		{"one event that a policy names", []policy.Spec{event("fail", `set("k", event.name, int(event.value))`), read(`"fail"`)}, ""},
 		{"pairs", []policy.Spec{on(stubs.Exit, `set("p", tenant.name, task.name, loop.busy)`), on(stubs.Enqueue, `state.p[tenant.name][arriving.name] > 3 ? throw("x") : continue()`)}, ""},
 		{"pairs the other way", []policy.Spec{on(stubs.Exit, `set("p", task.name, tenant.name, loop.busy)`), on(stubs.Enqueue, `state.p[tenant.name][arriving.name] > 3 ? throw("x") : continue()`)},
 			"the state p is read by tenant.name and arriving.name, and written by task.name and tenant.name alone"},

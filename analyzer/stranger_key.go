@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"fmt"
 	"math"
 	"strings"
 
@@ -43,6 +44,9 @@ func (m Member) keyKind(by *ir.KeyOf) (kind keyKind) {
 			if !part.Constant && r.Offset == part.Offset {
 				k.shown, k.text, k.word = r.String(), strings.ReplaceAll(r.String(), "arriving.", "task."), 0
 				k.least, k.most = bounds(readValue(r))
+				if c := m.Spec.On.Custom; c != "" && r.Stub == stubs.EventName {
+					k.text, k.shown = k.text+" "+c, fmt.Sprintf("event.name, which is %q here,", c)
+				}
 			}
 		}
 		kind = append(kind, k)

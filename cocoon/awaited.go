@@ -26,21 +26,24 @@ type awaitedNow struct {
 	events *awaitedName
 }
 
-// awaitedName is a label, or the set of events, with the values that policies refer to.
+// awaitedName is a label, or the set of events, with the values and the patterns that policies refer
+// to.
 type awaitedName struct {
-	met    atomic.Bool
-	values map[stubs.NameID]*atomic.Bool
+	met      atomic.Bool
+	values   map[stubs.NameID]*atomic.Bool
+	patterns awaitedPatterns
 }
 
 var awaited = awaitedNames{of: map[*Runtime][]ir.Mention{}}
 
-func (a *awaitedName) meets(value stubs.NameID) {
+func (a *awaitedName) meets(value stubs.NameID, text string) {
 	set(&a.met, true)
 	if len(a.values) > 0 {
 		if met := a.values[value]; met != nil {
 			set(met, true)
 		}
 	}
+	a.patterns.meets(text)
 }
 
 // set sets a flag that many goroutines set often, and writes to memory only when the flag changes.
@@ -62,16 +65,16 @@ func (a *attrs) note() {
 		atomic.StoreUint32(&a.noted, now.number)
 		if a.what == labelAttr && a.number != 0 {
 			if label := now.labels[a.label]; label != nil {
-				label.meets(stubs.NameID(a.number))
+				label.meets(stubs.NameID(a.number), a.text)
 			}
 		}
 	}
 }
 
 // noteEvent records that an event of the name occurred.
-func noteEvent(name stubs.NameID) {
+func noteEvent(name stubs.NameID, text string) {
 	if now := awaited.now.Load(); now != nil {
-		now.events.meets(name)
+		now.events.meets(name, text)
 	}
 }
 
@@ -97,6 +100,8 @@ func (a *awaitedNames) has(m ir.Mention) bool {
 	switch {
 	case e == nil:
 		return false
+	case m.Read.Pattern != "":
+		return e.patterns.met(m.Read.Pattern)
 	case m.Name == "":
 		return e.met.Load()
 	}
@@ -122,7 +127,7 @@ func (a *awaitedNames) replace(rt *Runtime, names []ir.Mention) {
 	now := &awaitedNow{number: a.last, labels: map[stubs.NameID]*awaitedName{}, events: new(awaitedName)}
 	for _, names := range a.of {
 		for _, m := range names {
-			now.add(m, a.has(m), a.has(ir.Mention{Read: m.Read}))
+			now.add(m, a.has(m), a.has(ir.Mention{Read: m.Read.Name()}))
 		}
 	}
 	a.now.Store(now)
@@ -138,6 +143,13 @@ func (now *awaitedNow) add(m ir.Mention, met, labelMet bool) {
 	if labelMet {
 		e.met.Store(true)
 	}
+	if m.Read.Pattern != "" {
+		if e.patterns == nil {
+			e.patterns = awaitedPatterns{}
+		}
+		e.patterns[m.Read.Pattern] = newAwaitedPattern(m.Read.Pattern, met)
+		return
+	}
 	if m.Name == "" {
 		return
 	}
@@ -149,7 +161,8 @@ func (now *awaitedNow) add(m ir.Mention, met, labelMet bool) {
 	e.values[stubs.Intern(m.Name)] = b
 }
 
-// awaits returns the labels read by the policy, and the values and events in its expression.
+// awaits returns the labels read by the policy, and the values, events and patterns of them in its
+// expression.
 func (v *version) awaits() []ir.Mention {
 	v.speaksOf.Do(v.lookAtNames)
 	return v.labels
@@ -169,6 +182,9 @@ func (v *version) lookAtNames() {
 	}
 	for _, r := range v.verified.Program().Reads {
 		if r.Stub == stubs.TaskLabels || r.Stub == stubs.ArrivingLabels {
+			names = append(names, ir.Mention{Read: r.Name()})
+		}
+		if r.Pattern != "" && isAwaited(r) {
 			names = append(names, ir.Mention{Read: r})
 		}
 	}

@@ -138,7 +138,7 @@ func (l *Loop) custom(s *strand, name string, value float64) {
 	now := notify.Now()
 	l.view.event, l.view.text, l.view.value = stubs.Intern(name), name, value
 	defer func() { l.view.text = "" }() // the text belongs to the caller
-	noteEvent(l.view.event)
+	noteEvent(l.view.event, name)
 	for _, b := range l.hub.Listeners(uint16(stubs.Custom)) {
 		switch c := b.version.spec.On.Custom; {
 		case c != "" && c != name:

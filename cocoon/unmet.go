@@ -25,7 +25,7 @@ func (rt *Runtime) unmetNames() unmetNames {
 	for name, d := range rt.naming.declared {
 		if whole, one := d.pattern.Name(); one {
 			said(whole)
-		} else if !d.met.Load() {
+		} else if !d.met.Load() && name != "*" { // default, which says nothing about names
 			u.names[name] = true
 		}
 	}
@@ -63,16 +63,7 @@ func (rt *Runtime) unmetTenants(names map[string]bool) {
 
 // anyTenant reports whether a task has had the label of the tenants.
 func (rt *Runtime) anyTenant() bool {
-	return slices.ContainsFunc(*rt.loops.Load(), func(l *Loop) bool {
-		l.lock()
-		defer l.unlock()
-		for _, t := range l.tenants {
-			if t.text != "" {
-				return true
-			}
-		}
-		return false
-	})
+	return rt.tenantWith(func(name string) bool { return name != "" })
 }
 
 // unmetLoops returns, sorted, the loops that policies name and that do not exist. Called with regMu

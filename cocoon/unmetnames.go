@@ -1,6 +1,7 @@
 package cocoon
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
@@ -53,16 +54,17 @@ func (v *version) unmet(u unmetNames) {
 		note(name, byTask || bySection)
 	}
 	for _, m := range v.awaits() {
-		if m.Name == "" {
-			note(m.Read.Key, awaited.has(m))
-		} else {
-			note(m.Name, awaited.has(m))
-		}
+		note(cmp.Or(m.Name, m.Read.Pattern, m.Read.Key), awaited.has(m))
 	}
 	v.unmetCalls(u)
 	for _, m := range v.mentions() {
 		if !m.Listed && !isAwaited(m.Read) && !isCall(m.Read.Stub) {
 			note(m.Name, rt.met(m))
+		}
+	}
+	for _, r := range v.verified.Program().Reads {
+		if r.Stub == stubs.TenantName && r.Pattern != "" {
+			note(r.Pattern, rt.tenantLike(r.Pattern))
 		}
 	}
 	for _, name := range v.unmetLoops() {
@@ -122,7 +124,13 @@ func (v *version) unmetLoops() []string {
 			names = append(names, m.Name)
 		}
 	}
-	return slices.DeleteFunc(names, v.of.rt.hasLoop)
+	names = slices.DeleteFunc(names, v.of.rt.hasLoop)
+	for _, r := range v.verified.Program().Reads {
+		if r.Stub == stubs.LoopName && r.Pattern != "" && !v.of.rt.loopLike(r.Pattern) {
+			names = append(names, r.Pattern)
+		}
+	}
+	return names
 }
 
 // taskMet reports whether any task has had the name.
@@ -165,10 +173,35 @@ func (rt *Runtime) hasLoop(name string) bool {
 	return slices.ContainsFunc(*rt.loops.Load(), func(l *Loop) bool { return l.cfg.Name == name })
 }
 
+func (rt *Runtime) loopLike(pattern string) bool {
+	p, _ := lang.ParsePattern(pattern)
+	return slices.ContainsFunc(*rt.loops.Load(), func(l *Loop) bool { return p.Matches(l.cfg.Name) })
+}
+
 func (rt *Runtime) hasTenant(name string) bool {
 	return slices.ContainsFunc(*rt.loops.Load(), func(l *Loop) bool {
 		l.lock()
 		defer l.unlock()
 		return l.tenants[stubs.Intern(name)] != nil
+	})
+}
+
+// tenantLike reports whether a tenant with an account has a name that the pattern matches.
+func (rt *Runtime) tenantLike(pattern string) bool {
+	p, _ := lang.ParsePattern(pattern)
+	return rt.tenantWith(p.Matches)
+}
+
+// tenantWith reports whether the name of a tenant with an account is as is says.
+func (rt *Runtime) tenantWith(is func(name string) bool) bool {
+	return slices.ContainsFunc(*rt.loops.Load(), func(l *Loop) bool {
+		l.lock()
+		defer l.unlock()
+		for _, t := range l.tenants {
+			if is(t.text) {
+				return true
+			}
+		}
+		return false
 	})
 }
