@@ -40,14 +40,14 @@ type Stats struct {
 	// Unmet lists, sorted, the names that have matched nothing yet. It covers names of tasks in
 	// documents, RegisterSafeFunc and RegisterPreemptibleFunc; names in time limits and in Match;
 	// in expressions of policies, the names of tasks, sections, loops, tenants, labels, their
-	// values, and events, patterns of all these, and constant keys of states that policies only read; the events of
-	// OnNotify and of event: in documents; the label and the listed tenants of Tenants; and, from a
-	// minute after the first task on, entries of never-unwind that match no function of the
-	// program. A name that stays here may be misspelt, or its function may not be a section because
-	// cocoon build did not know of its limit. The name of a task that only sections have had stays
-	// here, and the reverse. Names of functions that policies may call are left out. The runtime
-	// logs the names a minute after the first task, and loops a few seconds after a policy names
-	// them.
+	// values, and events, patterns of all these, and constant keys of states that policies only
+	// read; the events of OnNotify and of event: in documents; the label and the listed tenants of
+	// Tenants; and, from a minute after the first task on, entries of never-unwind that match no
+	// function of the program. A name that stays here may be misspelt, or its function may not be a
+	// section because cocoon build did not know of its limit. The name of a task that only sections
+	// have had stays here, and the reverse. Names of functions that policies may call are left out.
+	// The runtime logs the names a minute after the first task, and loops a few seconds after a
+	// policy names them.
 	Unmet []string
 }
 
