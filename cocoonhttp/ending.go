@@ -60,11 +60,24 @@ func (r *heldResponse) mistaken() bool {
 // that recovers the panic finds that its writes fail.
 func (r *heldResponse) abort() {
 	r.leaveBody()
+	r.begin()
 	r.control().SetWriteDeadline(longAgo)
 	if r.endsWithConnection() {
 		r.reset()
 	}
 	panic(http.ErrAbortHandler)
+}
+
+// begin sends the first bytes if they may still be in net/http's buffers. A client that gets nothing
+// at all on a connection that it has used before takes this for the end of an idle connection, and
+// sends its request again by itself: a stopped request would run twice.
+func (r *heldResponse) begin() {
+	if !r.sent || r.passed > sentAt || r.exposed || r.err != nil || r.request.ProtoMajor != 1 || r.endsWithConnection() {
+		return
+	}
+	if c := r.control(); c.SetWriteDeadline(time.Now().Add(arrived)) == nil { // the client may not read
+		c.Flush()
+	}
 }
 
 // leaveBody ends all reads of the request's body, when the connection will not be used again: the
@@ -102,8 +115,8 @@ func (e *exchange) settleBody() {
 }
 
 const (
-	// arrived is how long settleBody waits for bytes that have arrived. The end of the response
-	// waits, too.
+	// arrived is how long settleBody waits for bytes that have arrived, and begin for room to send.
+	// The end of the response waits, too.
 	arrived = 10 * time.Millisecond
 
 	// mostUnread is how much of an unread body net/http's server reads to reuse a connection.

@@ -45,7 +45,7 @@ func TestThrow(t *testing.T) {
 					throwInto(r.Context())
 					t.Error("it was not thrown into")
 				}, change...)
-				// A POST, because the client retries a GET.
+				// A POST, because no client sends it again by itself.
 				resp, err := s.Client().Post(s.URL, "", strings.NewReader(""))
 				if err == nil {
 					defer resp.Body.Close()
@@ -144,7 +144,7 @@ func TestPanicAfterPartialWrite(t *testing.T) {
 						}()
 						h.ServeHTTP(w, r)
 					}), change...)
-					// A POST, because the client retries a GET.
+					// A POST, because no client sends it again by itself.
 					resp, err := s.Client().Post(s.URL, "", strings.NewReader(""))
 					if err == nil {
 						_, err = io.ReadAll(resp.Body)
