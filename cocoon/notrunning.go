@@ -56,6 +56,7 @@ func (s *strand) stays(waits bool) (stays bool) {
 	leaves, known := goroutine.LeavesOf(g)
 	waits = waits && known && pulledBy(g) == nil
 	stays = waits && k.waited && leaves == k.leaves
+	k.newWait = waits && !stays
 	k.waited, k.leaves = waits, leaves
 	return stays
 }

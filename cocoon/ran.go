@@ -145,7 +145,9 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 		if k.waitsSince == 0 {
 			k.waitsSince = now
 		}
-		again = max(min(4*every, sampleRunning), idleLook(now-k.waitsSince, lead))
+		if !k.newWait {
+			again = max(min(4*every, sampleRunning), idleLook(now-k.waitsSince, lead))
+		}
 	}
 	if off > 0 {
 		s.core.Discount(off, blocked, now)

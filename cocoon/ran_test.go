@@ -111,6 +111,53 @@ func TestWaitingIsNotRunningForAShortLimit(t *testing.T) {
 	}
 }
 
+// A task that waits at each look, and has run in between, is looked at as often as one that runs: a
+// rare look takes off most of the time in which it may have run. A wait that lasts is looked at
+// rarely.
+func TestNewWaitIsLookedAtSoon(t *testing.T) {
+	const lead, every = int64(8 * time.Millisecond), int64(time.Millisecond)
+	rt := start(t, Config{Slots: 1})
+	goroutine.Learn()
+	wake := make(chan struct{})
+	h := rt.Go(background, "waits", func(context.Context) error {
+		for range wake {
+		}
+		return nil
+	})
+	l := rt.Loop()
+	var now int64
+	look := func() (after int64) {
+		eventually(t, "the task to wait", func() bool {
+			l.lockAll()
+			defer l.unlock()
+			l.running(func(s *strand) bool {
+				if s.status() == goroutine.Waiting {
+					now = max(now, notify.Now()) + every
+					after = s.sampleRan(lead, now, 0, cpuSample{}) - now
+				}
+				return true
+			})
+			return after > 0
+		})
+		return after
+	}
+	look()
+	if _, known := goroutine.LeavesOf(goroutine.ID()); !known {
+		t.Skip("this platform does not tell whether a goroutine has waited")
+	}
+	for range 3 {
+		wake <- struct{}{}
+		if after := look(); after > 2*every {
+			t.Errorf("the next look at a new wait comes after %v", time.Duration(after))
+		}
+	}
+	if after := look(); after < 2*every {
+		t.Errorf("the next look at a wait that goes on comes after %v", time.Duration(after))
+	}
+	close(wake)
+	must(t, h.Wait(background))
+}
+
 // A limit throws into a running task in time while the process has other work: samples subtract
 // nothing.
 func TestRunningIsRunning(t *testing.T) {

@@ -201,6 +201,7 @@ type checks struct {
 	waited     bool  // the last sample found its goroutine waiting, or ready and back from a wait
 	lostP      bool  // the last sample found its goroutine without the P on which it had run
 	leaves     uint8 // how often its goroutine had stopped running then, see goroutine.Leaves
+	newWait    bool  // it found the goroutine in a wait that the sample before had not found
 	strain     strain
 }
 

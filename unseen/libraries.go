@@ -60,7 +60,8 @@ var libraries = []library{
 
 	{name: "bbolt", kind: "database", module: "go.etcd.io/bbolt@v1.5.0"},
 	{name: "goleveldb", kind: "database", module: "github.com/syndtr/goleveldb@v1.0.0", pkg: "leveldb"},
-	{name: "buntdb", kind: "database", module: "github.com/tidwall/buntdb@v1.3.0"},
+	{name: "buntdb", kind: "database", module: "github.com/tidwall/buntdb@v1.3.0",
+		kept: "a lock that each transaction holds to its end"},
 	{name: "memdb", kind: "database", module: "github.com/hashicorp/go-memdb@v1.3.5"},
 	{name: "bigcache", kind: "database", module: "github.com/allegro/bigcache/v3@v3.1.0"},
 
