@@ -31,7 +31,7 @@ func (a *analysis) misshared() (all []Warning) {
 				s, constant := a.shareOf(at)
 				switch {
 				case s.at != nil && !constant:
-					meant = true // nobody knows the share
+					meant = true // the share is not known before the policy runs
 				case s.at != nil:
 					drawn, meant = append(drawn, s), meant || near(s.percent, percent) || near(100-s.percent, percent)
 				case at.Op == ir.OpConst && at.Type == stubs.Float:

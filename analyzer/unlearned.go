@@ -48,8 +48,8 @@ func (m Member) learns(members []Member, state string) (yes bool) {
 	return yes
 }
 
-// withoutLesson returns a throw that a time of the task leads to, as soon as it is
-// above 0, while a state is 0; and less if the state is more.
+// withoutLesson returns a throw that a time of the task leads to as soon as the time is above 0, while
+// a state is 0, and leads to later if the state is more.
 func (m Member) withoutLesson(state ir.Read) (found *ir.Node) {
 	p := m.Verified.program
 	free, zero := newAnalysis(p, 0), newAnalysis(p, 0)

@@ -57,7 +57,7 @@ func WithPriority(ctx context.Context, priority int32) context.Context {
 // givenPriorities are the bounds of all priorities that WithPriority has given in the process.
 var givenPriorities bounds
 
-// bounds are those of numbers, 0 included.
+// bounds are the least and the greatest of some numbers and 0.
 type bounds struct{ least, most atomic.Int32 }
 
 func (b *bounds) note(n int32) {

@@ -67,7 +67,7 @@ func (rt *Runtime) undatedTasks() (all []analyzer.Remark) {
 }
 
 // unprioritized returns warnings about policies that do nothing for tasks of the priorities that
-// tasks can have: that of tasks without one, those in documents, and those given by WithPriority.
+// tasks can have: 0, the priorities in documents, and what WithPriority has given.
 // Called with regMu held.
 func (rt *Runtime) unprioritized() (all []analyzer.Remark) {
 	least, most := min(0, givenPriorities.least.Load()), max(0, givenPriorities.most.Load())
