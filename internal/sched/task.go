@@ -119,7 +119,7 @@ func (t *Task) Ran(now int64) int64 {
 // slot and waited for something else (blocked), or for a processor. The shell must not report the
 // same time twice.
 func (t *Task) Discount(d int64, blocked bool, now int64) {
-	d = min(max(0, d), t.Ran(now))
+	d = max(0, min(d, t.Ran(now))) // a caller with an earlier now may come later: then Ran is below 0
 	t.account.Running -= d
 	if blocked {
 		t.account.Blocked += d
