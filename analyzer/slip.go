@@ -147,3 +147,8 @@ func (a *analysis) comparison(n *ir.Node) {
 		}
 	}
 }
+
+// isOrdering reports whether an operation is a comparison by order: <, <=, > or >=.
+func isOrdering(op ir.Op) bool {
+	return op == ir.OpLt || op == ir.OpLe || op == ir.OpGt || op == ir.OpGe
+}

@@ -2,7 +2,6 @@ package analyzer
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -131,7 +130,7 @@ func (a *analysis) hasHours(first, last int64) bool {
 // constant, for less or greater. It reports whether the condition does.
 func (a *analysis) clockBound(c condition, id stubs.ID, values *interval) bool {
 	n := a.named(c.Node)
-	if n == nil || !slices.Contains([]ir.Op{ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe}, n.Op) {
+	if n == nil || !isOrdering(n.Op) {
 		return false
 	}
 	x, y := a.named(n.A), a.named(n.B)

@@ -1,8 +1,6 @@
 package analyzer
 
 import (
-	"slices"
-
 	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
@@ -29,7 +27,7 @@ func (a *analysis) halfway() (all []Warning) {
 // left to its deadline, and the first time.
 func (a *analysis) beyondLeft(c condition) (at *ir.Node, spent string) {
 	n := a.named(c.Node)
-	if n == nil || !slices.Contains([]ir.Op{ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe}, n.Op) {
+	if n == nil || !isOrdering(n.Op) {
 		return nil, ""
 	}
 	x, y := a.named(n.A), a.named(n.B)

@@ -158,7 +158,7 @@ func (a *analysis) firstRead(r ir.Read) (at *ir.Node) {
 // all greater ones, and the text that reads the label without a default.
 func (a *analysis) lowLabel(c condition) (at *ir.Node, label string) {
 	n := a.named(c.Node)
-	if n == nil || !slices.Contains([]ir.Op{ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe}, n.Op) {
+	if n == nil || !isOrdering(n.Op) {
 		return nil, ""
 	}
 	x, y := a.named(n.A), a.named(n.B)
@@ -185,7 +185,7 @@ func (a *analysis) lowLabel(c condition) (at *ir.Node, label string) {
 // of a label, or beyond that many units, and the text that reads the label without a default.
 func (a *analysis) ownLimit(c condition) (at *ir.Node, label string) {
 	n := a.named(c.Node)
-	if n == nil || !slices.Contains([]ir.Op{ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe}, n.Op) {
+	if n == nil || !isOrdering(n.Op) {
 		return nil, ""
 	}
 	for _, sides := range [][2]*ir.Node{{n.A, n.B}, {n.B, n.A}} {

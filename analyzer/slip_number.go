@@ -97,7 +97,7 @@ func (a *analysis) countLimit(n *ir.Node, reason string) (limit int64, ok bool) 
 // comparesCount reports whether a comparison is one of a count of tasks with a constant. The stubs
 // that count tasks include the arriving one; whether a state does is not known.
 func (a *analysis) comparesCount(n *ir.Node, reason string) bool {
-	if !slices.Contains([]ir.Op{ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe}, n.Op) || n.A.Type != stubs.Int {
+	if !isOrdering(n.Op) || n.A.Type != stubs.Int {
 		return false
 	}
 	x, y := a.named(n.A), a.named(n.B)

@@ -192,13 +192,13 @@ func (rt *Runtime) tenantLike(pattern string) bool {
 	return rt.tenantWith(p.Matches)
 }
 
-// tenantWith reports whether the name of a tenant with an account is as is says.
-func (rt *Runtime) tenantWith(is func(name string) bool) bool {
+// tenantWith reports whether a condition holds for the name of a tenant with an account.
+func (rt *Runtime) tenantWith(holds func(name string) bool) bool {
 	return slices.ContainsFunc(*rt.loops.Load(), func(l *Loop) bool {
 		l.lock()
 		defer l.unlock()
 		for _, t := range l.tenants {
-			if is(t.text) {
+			if holds(t.text) {
 				return true
 			}
 		}
