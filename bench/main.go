@@ -33,7 +33,7 @@ var sections = []section{
 	{"http", "a net/http server that says hello, or sends 16 KB, with the middleware, with policies, and without: medians of 400 rounds of 0.15 s each (2 min)", everyCore, httpSection},
 	{"limits", "the processor time of a task that a limit throws, alone and beside busy goroutines: medians of nine (10 s)", 0, limits},
 	{"memory", "what tasks cost that wait, have ended, or start their successors, and what goroutines cost: medians of three processes, of a million queued tasks one (2 min)", 0, memory},
-	{"micro", "what a run, a poll, a switch, an evaluation, a tick, a throw and an echo take: medians of five rounds (2 min)", 0, micro},
+	{"micro", "what a run, a poll, a switch, an evaluation, a tick, a throw and an echo take, and what a task keeps of a core: medians of five rounds (2 min)", 0, micro},
 	{"router", "chi and gin with an endpoint that answers JSON and the guide's policies, and without Cocoon: medians of 40 rounds of 0.1 s at full load, of 9 of 1 s at 2000 requests a second (1 min)", 1, routerSection},
 	{"scale", "runs where slots are free, on 1 to 16 cores: medians of five rounds (20 s)", everyCore, scale},
 	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without (7 min)", 0, native},
@@ -55,6 +55,7 @@ var roles = loadtest.Roles{
 	"http":        loadtest.Role(serveHTTP),
 	"memory":      loadtest.Role(measureMemory),
 	"router":      loadtest.Role(serveRouter),
+	"share":       loadtest.Role(beBusy),
 	"unannounced": loadtest.Role(serveWaiting),
 }
 

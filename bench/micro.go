@@ -26,7 +26,7 @@ func microWith(ctx context.Context, r *report, e effort) error {
 		name    string
 		measure func(context.Context, *report, effort) error
 	}{
-		{"run", microRun}, {"poll", microPoll}, {"switch", microSwitch}, {"eval", microEval}, {"tick", microTick}, {"throw", microThrow}, {"locked", microLocked}, {"procs", microProcs},
+		{"run", microRun}, {"poll", microPoll}, {"switch", microSwitch}, {"eval", microEval}, {"tick", microTick}, {"throw", microThrow}, {"locked", microLocked}, {"procs", microProcs}, {"share", microShare},
 	} {
 		r.progress("%s", m.name)
 		if err := m.measure(ctx, r, e); err != nil {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // TestMain lets the tests' program, too, run as a child: as the client of an echo, and as a server.
@@ -48,6 +50,10 @@ func TestMicro(t *testing.T) {
 		if got, ok := lines[line]; !ok || got.bound != bound {
 			t.Errorf("line %s: %t, bound %q; want %q", line, ok, got.bound, bound)
 		}
+	}
+	place, _, err := loadtest.Place("auto")
+	if got, ok := lines["share of_core"]; err == nil && ok != (len(place.Server) > 0) || ok && got.bound != ">= 0.85x" {
+		t.Errorf("line share: %t, bound %q, with the placement %v", ok, got.bound, place)
 	}
 }
 
