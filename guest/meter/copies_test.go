@@ -43,6 +43,35 @@ func TestShortLoops(t *testing.T) {
 	}
 }
 
+// TestLoopBesideCalls: a short loop keeps the count in a local. With epochs it does not if another
+// loop of the function calls.
+func TestLoopBesideCalls(t *testing.T) {
+	const look = "\x42\x00\x53\x0d\x01" // i64.const 0, i64.lt_s, br_if 1
+	recursive := body("\x00", "\x20\x00\x41\x00\x10\x00\x6a")
+	for _, c := range []struct {
+		code     string
+		inGlobal map[meter.Mechanism]bool
+	}{
+		{"", nil},
+		{countdown("\x20\x00\x10\x01\x1a"), map[meter.Mechanism]bool{meter.Epoch: true}},
+	} {
+		wasm := simple(i32ToI32, body("\x00", countdown(mark)+c.code+"\x20\x00"), recursive)
+		for _, mechanism := range mechanisms {
+			metered, err := meter.Rewrite(wasm, meter.Config{Mechanism: mechanism})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := "\x20\x01" // local.get 1
+			if c.inGlobal[mechanism] {
+				want = "\x23\x00" // global.get 0
+			}
+			if !bytes.Contains(metered, []byte(want+look)) {
+				t.Errorf("beside %x, %v: the loop does not begin with %x", c.code, mechanism, want+look)
+			}
+		}
+	}
+}
+
 // TestManyShortLoops: a module with little else than short loops is not refused.
 func TestManyShortLoops(t *testing.T) {
 	loops := strings.Repeat(countdown(strings.Repeat(mark, 15)), 5000)

@@ -85,18 +85,19 @@ func (s *survey) look(w *writer, c code) *Error {
 		return c.err
 	}
 	s.settle()
-	s.local = !s.try && !w.each && s.suitsLocal()
+	s.local = !s.try && !w.each && s.suitsLocal(w.mechanism)
 	return nil
 }
 
-// suitsLocal reports whether what is left should be kept in a local: some loop is lean, and no loop
-// calls. Around a call the local must be saved and loaded again, and functions with calls in loops
-// tend to have more values than the machine has registers, so that the local would be in memory
-// anyway.
-func (s *survey) suitsLocal() bool {
+// suitsLocal reports whether what is left should be kept in a local: some loop is lean. Around a
+// call the local must be saved and loaded again, and functions with calls in loops tend to have
+// more values than the machine has registers, so that the local would be in memory. Fuel gains all
+// the same, because each charge waits for the one before it. Epochs charge too seldom for that, so
+// no loop of theirs may call.
+func (s *survey) suitsLocal(m Mechanism) bool {
 	lean := false
 	for _, k := range s.constructs {
-		if k&(isLoop|repeats|calls) == isLoop|repeats|calls {
+		if m == Epoch && k&(isLoop|repeats|calls) == isLoop|repeats|calls {
 			return false
 		}
 		lean = lean || isLean(k)
