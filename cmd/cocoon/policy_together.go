@@ -29,6 +29,7 @@ func (t together) reports() (all []report) {
 		maps.Copy(tasks, d.Tasks)
 	}
 	remarks = append(remarks, analyzer.Mismatched(t.members, tasks)...)
+	remarks = append(remarks, analyzer.OnFewSlots(t.members)...)
 	if t.whole {
 		remarks = append(remarks, analyzer.Unaccompanied(t.members, tasks)...)
 		remarks = append(remarks, analyzer.Flows(t.members, t.declared())...)
