@@ -192,3 +192,17 @@ func TestOneKeyAndMoments(t *testing.T) {
 		{"a span of its own", []policy.Spec{on(stubs.Exit, `set("d", task.running)`), on(stubs.Enqueue, `queue.oldest > state.d ? throw("x") : continue()`)}, ""},
 	})
 }
+
+// The hint about the key of an event does not ask for a stub that the event has not.
+func TestHintOfEventKeys(t *testing.T) {
+	write := on(stubs.Custom, `add("k", event.name, 1)`)
+	write.On.Custom = "fail"
+	got := Flows(members(t, declared, write, on(stubs.Enqueue, `state.k[arriving.labels.user] > 3 ? throw("x") : continue()`)), Declared{States: declared})
+	var text string
+	for _, r := range got {
+		text += r.Err.Error()
+	}
+	if !strings.Contains(text, "rt.Notify(user, 1)") || strings.Contains(text, "use the same stub") {
+		t.Error(text)
+	}
+}

@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -33,11 +34,20 @@ func strangers(members []Member, d Declared) (all []Remark) {
 				all = append(all, m.remark(m.readAt(r), "write a key that a policy writes", "no policy writes the key %s of the state %s", mine, r.Key))
 				continue
 			}
-			all = append(all, m.remark(m.readAt(r), "use the same stub for the key, of the arriving task or of the task",
+			all = append(all, m.remark(m.readAt(r), hintOfKeys(writers[0]),
 				"the state %s is read by %s, and written by %s alone: the keys never meet", r.Key, mine, writers[0]))
 		}
 	}
 	return all
+}
+
+// hintOfKeys tells how the keys of a state, written by a kind of keys alone, can meet those of its
+// readers. An event has no labels, and a policy about one event alone writes one key.
+func hintOfKeys(writer keyKind) string {
+	if slices.ContainsFunc(writer, func(p keyPart) bool { return strings.HasPrefix(p.text, "event.name ") }) {
+		return "write on: custom in place of event, and let the program name the event by the key, as in rt.Notify(user, 1); or write the state on an event of the task, such as exit"
+	}
+	return "use the same stub for the key, of the arriving task or of the task"
 }
 
 // labelled returns warnings about constant keys with the name of a label, if other effects write
