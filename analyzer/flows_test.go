@@ -75,6 +75,8 @@ func TestStrangeKeys(t *testing.T) {
 	checkFlows(t, Declared{States: states, Tenant: "shop"}, []flowCase{
 		{"the same", []policy.Spec{write("task.name"), read("arriving.name")}, ""},
 		{"a let", []policy.Spec{on(stubs.Exit, `let t = tenant.name; set("k", t, loop.busy)`), read("tenant.name")}, ""},
+		{"a tenant and a name, and a reset", []policy.Spec{write("tenant.name"), read("arriving.name"), on(stubs.Start, `set("k", task.name, 0)`)}, "the state k is read by arriving.name, and written by tenant.name alone"},
+		{"a tenant and a name, and another value", []policy.Spec{write("tenant.name"), read("arriving.name"), on(stubs.Start, `set("k", task.name, 4)`)}, ""},
 		{"a tenant and a name", []policy.Spec{write("tenant.name"), read("arriving.name")}, "the state k is read by arriving.name, and written by tenant.name alone: the keys never meet"},
 		{"of two writers one", []policy.Spec{write("tenant.name"), write("task.name"), read("arriving.name")}, ""},
 		{"a constant", []policy.Spec{write(`"gold"`), read("tenant.name")}, ""},

@@ -9,16 +9,21 @@ import (
 )
 
 // strangers returns warnings about reads of keyed states under keys that no policy writes: keys of
-// another stub, as task.name of a state written by tenant.name, or other constants. KeyReads has
-// the constant names.
+// another stub, as task.name of a state written by tenant.name, or other constants. Effects that
+// bring the key of a task back to its first value do not count. KeyReads has the constant names.
 func strangers(members []Member, d Declared) (all []Remark) {
 	written := map[string][]keyKind{}
 	for _, m := range members {
-		for _, s := range m.Verified.program.Sites {
-			if s.By != nil && s.Effect.Writes() {
+		p := m.Verified.program
+		p.Root.Any(func(n *ir.Node) bool {
+			if n.Op != ir.OpEffect && n.Op != ir.OpTake {
+				return false
+			}
+			if s := p.Sites[n.Index]; s.By != nil && s.Effect.Writes() && (s.By.Constant() || !m.resets(n, d)) {
 				written[m.own(s.Name)] = append(written[m.own(s.Name)], m.keyKind(s.By))
 			}
-		}
+			return false
+		})
 	}
 	for _, m := range members {
 		for _, r := range m.Verified.program.Reads {
@@ -39,6 +44,13 @@ func strangers(members []Member, d Declared) (all []Remark) {
 		}
 	}
 	return all
+}
+
+// resets reports whether an effect sets a state to its first value.
+func (m Member) resets(n *ir.Node, d Declared) bool {
+	site := m.Verified.program.Sites[n.Index]
+	first, ok := m.declaration(site.Name, d)
+	return ok && site.Effect == stubs.Set && n.A.Op == ir.OpConst && n.A.Imm == first.First
 }
 
 // hintOfKeys tells how the keys of a state, written by a kind of keys alone, can meet those of its
