@@ -108,3 +108,21 @@ func (a *analysis) ofTimeAlone() bool {
 	constant := []stubs.ID{stubs.TaskName, stubs.TaskKind, stubs.TaskPriority, stubs.TaskLabels, stubs.LoopName, stubs.LoopSlots, stubs.TenantName, stubs.RuntimeUptime}
 	return !slices.ContainsFunc(a.p.Reads, func(r ir.Read) bool { return !clocks[r.Stub] && !slices.Contains(constant, r.Stub) })
 }
+
+// samples reports whether the policy looks at the load now and then to move its states by steps, as
+// a controller does: its interval is the length of a step, and it need not notice each long wait.
+func (a *analysis) samples() bool {
+	steps := func(n *ir.Node) bool {
+		if n.Op != ir.OpEffect || !a.p.Sites[n.Index].Effect.Writes() {
+			return false
+		}
+		site := a.p.Sites[n.Index]
+		return site.Effect == stubs.Add || n.A.Any(func(n *ir.Node) bool {
+			return n.Op == ir.OpRead && a.reads[n.Index].OfState() && a.reads[n.Index].Key == site.Name
+		})
+	}
+	others := func(n *ir.Node) bool {
+		return n.Op == ir.OpVerdict && stubs.Decision(n.Imm) != stubs.Continue || n.Op == ir.OpEffect && !a.p.Sites[n.Index].Effect.Writes()
+	}
+	return a.p.ForEach() == 0 && a.p.Root.Any(steps) && !a.p.Root.Any(others)
+}

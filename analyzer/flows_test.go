@@ -75,6 +75,8 @@ func TestStrangeKeys(t *testing.T) {
 	checkFlows(t, Declared{States: states, Tenant: "shop"}, []flowCase{
 		{"the same", []policy.Spec{write("task.name"), read("arriving.name")}, ""},
 		{"a let", []policy.Spec{on(stubs.Exit, `let t = tenant.name; set("k", t, loop.busy)`), read("tenant.name")}, ""},
+		{"a tenant and a name, and a reset", []policy.Spec{write("tenant.name"), read("arriving.name"), on(stubs.Start, `set("k", task.name, 0)`)}, "the state k is read by arriving.name, and written by tenant.name alone"},
+		{"a tenant and a name, and another value", []policy.Spec{write("tenant.name"), read("arriving.name"), on(stubs.Start, `set("k", task.name, 4)`)}, ""},
 		{"a tenant and a name", []policy.Spec{write("tenant.name"), read("arriving.name")}, "the state k is read by arriving.name, and written by tenant.name alone: the keys never meet"},
 		{"of two writers one", []policy.Spec{write("tenant.name"), write("task.name"), read("arriving.name")}, ""},
 		{"a constant", []policy.Spec{write(`"gold"`), read("tenant.name")}, ""},
@@ -191,4 +193,18 @@ func TestOneKeyAndMoments(t *testing.T) {
 		{"a moment that ends", []policy.Spec{open, on(stubs.Exit, `set("d", duration("0s"))`), read}, ""},
 		{"a span of its own", []policy.Spec{on(stubs.Exit, `set("d", task.running)`), on(stubs.Enqueue, `queue.oldest > state.d ? throw("x") : continue()`)}, ""},
 	})
+}
+
+// The hint about the key of an event does not ask for a stub that the event has not.
+func TestHintOfEventKeys(t *testing.T) {
+	write := on(stubs.Custom, `add("k", event.name, 1)`)
+	write.On.Custom = "fail"
+	got := Flows(members(t, declared, write, on(stubs.Enqueue, `state.k[arriving.labels.user] > 3 ? throw("x") : continue()`)), Declared{States: declared})
+	var text string
+	for _, r := range got {
+		text += r.Err.Error()
+	}
+	if !strings.Contains(text, "rt.Notify(user, 1)") || strings.Contains(text, "use the same stub") {
+		t.Error(text)
+	}
 }

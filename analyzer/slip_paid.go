@@ -27,7 +27,8 @@ func (a *analysis) paid() (all []Warning) {
 type payments struct {
 	*analysis
 	taken, thrown *ir.Node
-	left          int // how many more conditions are looked at
+	kept          *ir.Node // a take for a task that the policy lets in
+	left          int      // how many more conditions are looked at
 }
 
 // follow goes through a statement; before holds what may have been evaluated before it, in order.
@@ -37,6 +38,9 @@ func (p *payments) follow(n *ir.Node, before [][]condition) {
 	}
 	switch n.Op {
 	case ir.OpVerdict:
+		if i := slices.IndexFunc(before, func(order []condition) bool { return slices.ContainsFunc(order, succeeds) }); !throws(n) && p.reached[n] && i >= 0 {
+			p.kept = before[i][slices.IndexFunc(before[i], succeeds)].Node
+		}
 		if i := slices.IndexFunc(before, p.lost); throws(n) && p.reached[n] && i >= 0 {
 			p.taken, p.thrown = before[i][slices.IndexFunc(before[i], succeeds)].Node, n
 		}

@@ -31,6 +31,10 @@ func TestSlips(t *testing.T) {
 		{tick(time.Hour, `task.running > duration("1s") and queue.length > 3 ? throw("x") : continue()`), "the policy is evaluated every 1h0m0s: it notices 1s up to 1h0m0s late"},
 		{tick(time.Hour, `task.running > duration("1s") and task.name == "a" ? throw("x") : continue()`), ""},
 
+		{tick(1e8, `queue.oldest < duration("20ms") ? set("n", min(state.n + 1, 99)) : set("n", max(state.n - state.n / 8, 1))`), ""},
+		{tick(1e8, `queue.oldest > duration("20ms") ? add("n", -1) : add("n", 1)`), ""},
+		{tick(1e8, `queue.oldest > duration("20ms") ? set("n", 1) : set("n", 0)`), "the policy is evaluated every 100ms: it notices 20ms up to 100ms late"},
+
 		{on(stubs.Enqueue, `queue.length > 3 ? rank(1) : rank(1)`), "both sides of the choice are rank(1)"},
 		{on(stubs.Enqueue, `rank(queue.length > 3 ? 1 : 1)`), "both sides of the choice are 1"},
 		{on(stubs.Enqueue, `queue.length > 3 ? rank(1) : rank(2)`), ""},

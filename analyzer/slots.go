@@ -54,9 +54,31 @@ func OnSlots(m Member, loops []Loop) *Remark {
 	return nil
 }
 
+// fewSlots is how many slots of a loop are still few.
+const fewSlots = 3
+
+// OnFewSlots returns a warning about a condition that holds on loops of few slots as if they had
+// much to do, for those who do not know the loops of the server: queue.length > loop.slots / 3 is
+// queue.length > 0 on a loop of 2 slots.
+func OnFewSlots(members []Member) (all []Remark) {
+	for _, m := range members {
+		p := m.Verified.program
+		if m.Spec.Mode == policy.Off || !slices.ContainsFunc(p.Reads, func(r ir.Read) bool { return r.Stub == stubs.LoopSlots }) {
+			continue
+		}
+		for slots := fewSlots; slots > 0; slots-- {
+			if n, always, loaded := m.decidedBySlots(slots); loaded {
+				all = append(all, m.remark(n, hintOfSlots(p), "%s is always %v on a loop that has %s", m.text(n), always, slotsOf(slots)))
+				break
+			}
+		}
+	}
+	return all
+}
+
 func hintOfSlots(p *ir.Program) string {
 	if slices.ContainsFunc(p.Reads, func(r ir.Read) bool { return r.Stub == stubs.LoopSlots }) {
-		return "bound the number, as in max(loop.slots - 2, 1), or name the loops in match"
+		return "bound the number, as in max(loop.slots - 2, 1) or (loop.slots + 2) / 3, or name the loops in match"
 	}
 	return "compare with loop.slots, or name the loops in match"
 }

@@ -72,3 +72,24 @@ func TestReadymadeFitAllLoops(t *testing.T) {
 		}
 	}
 }
+
+// Without a server, conditions that hold on loops of few slots.
+func TestDecidedByFewSlots(t *testing.T) {
+	refuse := func(cond string) policy.Spec { return on(stubs.Enqueue, cond+` ? throw("x") : continue()`) }
+	for expr, want := range map[string]string{
+		`class.tasks > loop.slots / 3`:                              "class.tasks > loop.slots / 3 is always true on a loop that has 2 slots",
+		`let most = loop.slots / 2; class.tasks > most`:             "class.tasks > most is always true on a loop that has 1 slot",
+		`queue.length >= loop.slots - 3`:                            "queue.length >= loop.slots - 3 is always true on a loop that has 3 slots",
+		`class.tasks > (loop.slots + 2) / 3`:                        "",
+		`class.tasks > max(loop.slots / 3, 1)`:                      "",
+		`loop.slots > 3 and class.tasks > loop.slots / 3`:           "",
+		`queue.length > 4 * loop.slots`:                             "",
+		`loop.busy >= loop.slots and queue.length > 2 * loop.slots`: "",
+		`loop.busy > 3`: "",
+	} {
+		got := strings.Join(remarks(OnFewSlots(members(t, declared, refuse(expr)))), "\n")
+		if (want == "") != (got == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q", expr, got, want)
+		}
+	}
+}

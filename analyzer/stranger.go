@@ -2,22 +2,28 @@ package analyzer
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // strangers returns warnings about reads of keyed states under keys that no policy writes: keys of
-// another stub, as task.name of a state written by tenant.name, or other constants. KeyReads has
-// the constant names.
+// another stub, as task.name of a state written by tenant.name, or other constants. Effects that
+// bring the key of a task back to its first value do not count. KeyReads has the constant names.
 func strangers(members []Member, d Declared) (all []Remark) {
 	written := map[string][]keyKind{}
 	for _, m := range members {
-		for _, s := range m.Verified.program.Sites {
-			if s.By != nil && s.Effect.Writes() {
+		p := m.Verified.program
+		p.Root.Any(func(n *ir.Node) bool {
+			if n.Op != ir.OpEffect && n.Op != ir.OpTake {
+				return false
+			}
+			if s := p.Sites[n.Index]; s.By != nil && s.Effect.Writes() && (s.By.Constant() || !m.resets(n, d)) {
 				written[m.own(s.Name)] = append(written[m.own(s.Name)], m.keyKind(s.By))
 			}
-		}
+			return false
+		})
 	}
 	for _, m := range members {
 		for _, r := range m.Verified.program.Reads {
@@ -33,11 +39,27 @@ func strangers(members []Member, d Declared) (all []Remark) {
 				all = append(all, m.remark(m.readAt(r), "write a key that a policy writes", "no policy writes the key %s of the state %s", mine, r.Key))
 				continue
 			}
-			all = append(all, m.remark(m.readAt(r), "use the same stub for the key, of the arriving task or of the task",
+			all = append(all, m.remark(m.readAt(r), hintOfKeys(writers[0]),
 				"the state %s is read by %s, and written by %s alone: the keys never meet", r.Key, mine, writers[0]))
 		}
 	}
 	return all
+}
+
+// resets reports whether an effect sets a state to its first value.
+func (m Member) resets(n *ir.Node, d Declared) bool {
+	site := m.Verified.program.Sites[n.Index]
+	first, ok := m.declaration(site.Name, d)
+	return ok && site.Effect == stubs.Set && n.A.Op == ir.OpConst && n.A.Imm == first.First
+}
+
+// hintOfKeys tells how the keys of a state, written by a kind of keys alone, can meet those of its
+// readers. An event has no labels, and a policy about one event alone writes one key.
+func hintOfKeys(writer keyKind) string {
+	if slices.ContainsFunc(writer, func(p keyPart) bool { return strings.HasPrefix(p.text, "event.name ") }) {
+		return "write on: custom in place of event, and let the program name the event by the key, as in rt.Notify(user, 1); or write the state on an event of the task, such as exit"
+	}
+	return "use the same stub for the key, of the arriving task or of the task"
 }
 
 // labelled returns warnings about constant keys with the name of a label, if other effects write

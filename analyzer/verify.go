@@ -101,7 +101,7 @@ func Verify(p *ir.Program, limits Limits) (Verified, error) {
 		return Verified{}, a.err
 	}
 	v := Verified{program: p, cost: cost, warnings: narrowed(p, limits, a.warnings)}
-	if len(a.late) > 0 && !(v.keepsTime() && a.ofTimeAlone()) {
+	if len(a.late) > 0 && !(v.keepsTime() && a.ofTimeAlone()) && !a.samples() {
 		v.warnings = append(v.warnings, a.late...)
 	}
 	v.warnings = append(v.warnings, unused(p, limits.State)...)

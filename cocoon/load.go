@@ -118,9 +118,16 @@ func (rt *Runtime) load(doc *document.Document, path, name string, text textSum)
 	if err != nil {
 		return err
 	}
+	var changes []string
+	if path != "" {
+		for _, change := range c.changes() {
+			change.Details = nil
+			changes = append(changes, change.String())
+		}
+	}
 	is := c.commit()
 	if path != "" {
-		is.text = text
+		is.text, is.changes = text, changes
 		rt.files[path] = is
 	}
 	rt.beginCanary(path, is)
@@ -150,11 +157,26 @@ func (rt *Runtime) checkLoad(doc *document.Document, path, name string) ([]Polic
 	for _, v := range c.changed {
 		v.discard()
 	}
+	return c.changes(), nil
+}
+
+// changes returns what the change does, before it is made. Called with regMu held.
+func (c *change) changes() []PolicyChange {
 	off := map[string]bool{}
 	for _, v := range c.was.versions {
 		off[v.of.name] = v.off.Load()
 	}
-	return document.Diff(c.was.source, doc, off), nil
+	return document.Diff(c.was.source, c.is.source, off)
+}
+
+// lastChanges returns, in short, what the last loading of the file from the path has changed.
+func (rt *Runtime) lastChanges(path string) []string {
+	rt.regMu.Lock()
+	defer rt.regMu.Unlock()
+	if is := rt.files[path]; is != nil {
+		return is.changes
+	}
+	return nil
 }
 
 // countLoad records the result of loading a file. A file whose content has never been in force does

@@ -13,32 +13,32 @@ func (rt *Runtime) unmet() []string { return slices.Sorted(maps.Keys(rt.unmetNam
 
 // unmetNames collects the names for unmet. Called with regMu held.
 func (rt *Runtime) unmetNames() unmetNames {
-	u := unmetNames{names: map[string]bool{}, sections: map[string]bool{}, tasks: map[string]bool{}}
-	said := func(name string) {
+	u := unmetNames{names: map[string][]string{}, sections: map[string]bool{}, tasks: map[string]bool{}}
+	said := func(name, place string) {
 		if rt.funcs[name] == nil {
-			u.task(name, rt.taskMet(name), rt.sectionMet(name))
+			u.task(name, place, rt.taskMet(name), rt.sectionMet(name))
 		}
 	}
 	for name := range rt.naming.registered {
-		said(name)
+		said(name, "code")
 	}
 	for name, d := range rt.naming.declared {
 		if whole, one := d.pattern.Name(); one {
-			said(whole)
+			said(whole, "tasks")
 		} else if !d.met.Load() && name != "*" { // default, which says nothing about names
-			u.names[name] = true
+			u.note(name, "tasks")
 		}
 	}
 	for _, r := range rt.policies {
 		r.now.unmet(u)
 	}
-	rt.unmetTenants(u.names)
+	rt.unmetTenants(u)
 	for _, name := range rt.unmetKept() {
-		u.names[name] = true
+		u.note(name, "never-unwind")
 	}
 	for _, k := range analyzer.KeyReads(rt.members()) {
 		if !slices.ContainsFunc(k.By, rt.met) {
-			u.names[k.Key] = true
+			u.note(k.Key, "expression of "+k.Name)
 		}
 	}
 	return u
@@ -46,17 +46,17 @@ func (rt *Runtime) unmetNames() unmetNames {
 
 // unmetTenants adds the label of the tenants, if no task has had it, and the tenants with shares
 // that have had no task. Called with regMu held.
-func (rt *Runtime) unmetTenants(names map[string]bool) {
+func (rt *Runtime) unmetTenants(u unmetNames) {
 	table := rt.tenants.Load()
 	if table == nil {
 		return
 	}
 	if !rt.anyTenant() {
-		names[table.text] = true
+		u.note(table.text, "tenants")
 	}
 	for _, name := range table.listed {
 		if !rt.hasTenant(name) {
-			names[name] = true
+			u.note(name, "tenants")
 		}
 	}
 }

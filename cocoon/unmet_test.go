@@ -130,17 +130,21 @@ func TestUnmetIsLoggedOnce(t *testing.T) {
 	}
 	must(t, rt.Run(background, "scan", idle))
 	aMinuteLater()
-	lines("names=[scna]")
+	lines(`names=[scna] where="[scna (tasks)]"`)
 	if rt.unmetAt.Load() != 0 {
 		t.Error("it is to be looked at again")
 	}
 	load(t, rt, "tasks: {gte: safe}")
 	load(t, rt, `policies: [{name: p, on: start, match: {loops: [main]}, expr: "task.waited > duration(\"1h\") ? throw(\"late\") : continue()"}]`)
 	aMinuteLater()
-	lines(`names="[gte main]"`)
-	load(t, rt, "tasks: {scann: safe}")
+	lines(`names="[gte main]" where="[gte (tasks) main (match of p)]"`)
+	load(t, rt, `
+tasks: {scann: safe}
+limits: [{func: scann, limit: 1s}]
+policies: [{name: q, event: rain, expr: 'task.labels.tier == "gold" and queue.length > 9 ? throw("x") : continue()'}]
+`)
 	aMinuteLater()
-	lines("names=[scann]")
+	lines(`where="[gold (expression of q) rain (event of q) scann (tasks; limits) tier (expression of q)]"`)
 }
 
 // The document in docs/policy.md refers to the existing loop.

@@ -54,7 +54,7 @@ func (rt *Runtime) tellUnmet() {
 	if rt.told = names; len(news) == 0 {
 		return
 	}
-	rt.log.add(slog.LevelWarn, "cocoon: policies or documents refer to names that have matched nothing so far; they may be misspelt, or name functions in a document that cocoon build has not seen (-cocoon.policies)", "names", news)
+	rt.log.add(slog.LevelWarn, "cocoon: policies or documents refer to names that have matched nothing so far; they may be misspelt, or name functions in a document that cocoon build has not seen (-cocoon.policies)", "names", news, "where", u.places(news))
 	of := func(names map[string]bool) []string {
 		return slices.DeleteFunc(slices.Clone(news), func(name string) bool { return !names[name] })
 	}

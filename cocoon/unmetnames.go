@@ -2,7 +2,9 @@ package cocoon
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/internal/lang"
@@ -11,15 +13,30 @@ import (
 
 // unmetNames collects names that have matched nothing yet.
 type unmetNames struct {
-	names    map[string]bool
-	sections map[string]bool // the names of tasks that only sections have had
-	tasks    map[string]bool // the names of sections that only tasks have had
+	names    map[string][]string // and where they stand
+	sections map[string]bool     // the names of tasks that only sections have had
+	tasks    map[string]bool     // the names of sections that only tasks have had
+}
+
+// note notes a name that stands at a place.
+func (u unmetNames) note(name, place string) {
+	if !slices.Contains(u.names[name], place) {
+		u.names[name] = append(u.names[name], place)
+	}
+}
+
+// places returns the names with where they stand, as in "GET /rport (tasks; match of shed)".
+func (u unmetNames) places(names []string) (all []string) {
+	for _, name := range names {
+		all = append(all, fmt.Sprintf("%s (%s)", name, strings.Join(u.names[name], "; ")))
+	}
+	return all
 }
 
 // task notes a name that stands for tasks.
-func (u unmetNames) task(name string, byTask, bySection bool) {
+func (u unmetNames) task(name, place string, byTask, bySection bool) {
 	if !byTask {
-		u.names[name] = true
+		u.note(name, place)
 		if bySection {
 			u.sections[name] = true
 		}
@@ -27,9 +44,9 @@ func (u unmetNames) task(name string, byTask, bySection bool) {
 }
 
 // section notes a name that stands for sections.
-func (u unmetNames) section(name string, byTask, bySection bool) {
+func (u unmetNames) section(name, place string, byTask, bySection bool) {
 	if !bySection {
-		u.names[name] = true
+		u.note(name, place)
 		if byTask {
 			u.tasks[name] = true
 		}
@@ -39,42 +56,53 @@ func (u unmetNames) section(name string, byTask, bySection bool) {
 // unmet adds the names that the policy refers to and that have matched nothing yet. Called with
 // regMu held.
 func (v *version) unmet(u unmetNames) {
-	rt := v.of.rt
-	note := func(name string, met bool) {
+	rt, match, text := v.of.rt, "match of "+v.spec.Name, "expression of "+v.spec.Name
+	if strings.HasPrefix(v.spec.Name, "time-limit/") {
+		match, text = "limits", "limits"
+	}
+	note := func(name, place string, met bool) {
 		if !met {
-			u.names[name] = true
+			u.note(name, place)
 		}
 	}
 	for _, name := range v.spec.Match.Tasks {
 		byTask, bySection := rt.metLike(name)
-		u.task(name, byTask, bySection)
+		u.task(name, match, byTask, bySection)
 	}
 	for _, name := range v.spec.Match.Except { // or the names of other limits, of sections too
 		byTask, bySection := rt.metLike(name)
-		note(name, byTask || bySection)
+		note(name, match, byTask || bySection)
 	}
 	for _, m := range v.awaits() {
-		note(cmp.Or(m.Name, m.Read.Pattern, m.Read.Key), awaited.has(m))
+		place := text
+		if m.Name != "" && m.Name == v.spec.On.Custom {
+			place = "event of " + v.spec.Name
+		}
+		note(cmp.Or(m.Name, m.Read.Pattern, m.Read.Key), place, awaited.has(m))
 	}
-	v.unmetCalls(u)
+	v.unmetCalls(u, text)
 	for _, m := range v.mentions() {
 		if !m.Listed && !isAwaited(m.Read) && !isCall(m.Read.Stub) {
-			note(m.Name, rt.met(m))
+			note(m.Name, text, rt.met(m))
 		}
 	}
 	for _, r := range v.verified.Program().Reads {
 		if r.Stub == stubs.TenantName && r.Pattern != "" {
-			note(r.Pattern, rt.tenantLike(r.Pattern))
+			note(r.Pattern, text, rt.tenantLike(r.Pattern))
 		}
 	}
 	for _, name := range v.unmetLoops() {
-		u.names[name] = true
+		place := text
+		if slices.Contains(v.spec.Match.Loops, name) {
+			place = match
+		}
+		u.note(name, place)
 	}
 }
 
 // unmetCalls adds the names of tasks and sections in the expression. A name that the policy uses
 // for both, as a limit does, may be of either.
-func (v *version) unmetCalls(u unmetNames) {
+func (v *version) unmetCalls(u unmetNames, place string) {
 	asTask, asSection := map[string]bool{}, map[string]bool{}
 	note := func(name string, stub stubs.ID) {
 		if stub == stubs.TaskName || stub == stubs.ArrivingName {
@@ -99,11 +127,11 @@ func (v *version) unmetCalls(u unmetNames) {
 	}
 	for name := range asTask {
 		byTask, bySection := v.of.rt.metLike(name)
-		u.task(name, byTask || bySection && asSection[name], bySection)
+		u.task(name, place, byTask || bySection && asSection[name], bySection)
 	}
 	for name := range asSection {
 		byTask, bySection := v.of.rt.metLike(name)
-		u.section(name, byTask, bySection || byTask && asTask[name])
+		u.section(name, place, byTask, bySection || byTask && asTask[name])
 	}
 }
 

@@ -52,7 +52,8 @@ type loadedDocument struct {
 	source   *document.Document
 	file     string // its name, as the caller of LoadPolicyFile wrote it; "" of no file
 	text     textSum
-	canary   *canary // nil: it applies to all tasks
+	changes  []string // from the document before, in short; for the log
+	canary   *canary  // nil: it applies to all tasks
 
 	isNew      bool    // it stands for a document before the first one
 	rolledBack textSum // of the canary in whose place it came back

@@ -45,7 +45,7 @@ func (rt *Runtime) watchFile(ctx context.Context, name string, pace watchPace, s
 	if err != nil {
 		return fmt.Errorf("cocoon: %w", err)
 	}
-	w := &fileWatch{watching: &watching{ctx}, over: doneOutside(ctx), rt: rt, name: name, pace: pace}
+	w := &fileWatch{watching: &watching{ctx}, over: doneOutside(ctx), rt: rt, name: name, path: path, pace: pace}
 	if !rt.beginWatch(path, w.watching) {
 		return fmt.Errorf("cocoon: WatchPolicyFile(%q): the file is being watched already; end the context of the first call before", name)
 	}
@@ -130,6 +130,7 @@ type fileWatch struct {
 	over    <-chan struct{} // closed when the context ends
 	rt      *Runtime
 	name    string
+	path    string            // absolute
 	notes   *filenotify.Watch // nil: there are none
 	asked   time.Time         // when the watch last asked for them
 	without bool              // the log says that there are none
@@ -250,5 +251,5 @@ func (w *fileWatch) tell(err error) {
 		w.rt.log.add(slog.LevelError, "cocoon: document changed and was refused; its last content stays in force", "file", w.name, "err", err)
 		return
 	}
-	w.rt.log.add(slog.LevelInfo, "cocoon: document changed and was loaded", "file", w.name)
+	w.rt.log.add(slog.LevelInfo, "cocoon: document changed and was loaded", "file", w.name, "changes", w.rt.lastChanges(w.path))
 }

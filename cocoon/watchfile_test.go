@@ -146,6 +146,8 @@ func testWatch(t *testing.T, pace watchPace) {
 		w.has("b")
 		version(3, "c")
 		w.has("c")
+		const changes = `changes="[- policy \"b\" + policy \"c\"]"`
+		w.until("a line with the changes", func() bool { return strings.Contains(w.log.String(), changes) })
 	})
 	t.Run("written in pieces", func(t *testing.T) {
 		t.Parallel()

@@ -59,7 +59,7 @@ func runCheck(explain bool) func(args []string, s streams) int {
 			fmt.Fprintf(s.err, "cocoon policy: %v; run cocoon policy check -h for help\n", err)
 			return exitUsage
 		}
-		reports, err := c.reports(s.in)
+		reports, note, err := c.reports(s.in)
 		if err != nil {
 			fmt.Fprintf(s.err, "cocoon policy: %v\n", err)
 			return exitUsage
@@ -68,6 +68,7 @@ func runCheck(explain bool) func(args []string, s streams) int {
 			for _, r := range reports {
 				r.print(s.out, c.explain)
 			}
+			fmt.Fprint(s.out, note)
 		} else if err := printJSON(s.out, reports); err != nil {
 			fmt.Fprintf(s.err, "cocoon policy: %v\n", err)
 			return exitUsage

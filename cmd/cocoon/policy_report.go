@@ -77,13 +77,15 @@ func story(place, severity string, err error) string {
 	return place + ": " + severity + strings.TrimPrefix(fmt.Sprintf("%+v", err), place)
 }
 
-// reports checks all policies. The error is for input that cannot be read at all.
-func (c *checkCommand) reports(in io.Reader) ([]report, error) {
+// reports checks all policies. The note is about what it has left out; the error is for input that
+// cannot be read at all.
+func (c *checkCommand) reports(in io.Reader) (all []report, note string, err error) {
 	if c.expr != nil {
 		r, _ := c.report("", *c.expr, document.NewLoaded(c.states, c.safe, c.tenants, ""), nil)
-		return []report{r}, nil
+		return []report{r}, "", nil
 	}
-	all, server := []report{}, together{whole: true}
+	all = []report{}
+	server := together{whole: true}
 	on := document.NewLoaded(c.states, c.safe, c.tenants, "-state")
 	for _, file := range c.files {
 		doc, err := readDocument(file, in)
@@ -94,7 +96,7 @@ func (c *checkCommand) reports(in io.Reader) ([]report, error) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		if twice := on.Add(file, doc); len(twice) > 0 {
 			r := report{File: file}
@@ -118,7 +120,7 @@ func (c *checkCommand) reports(in io.Reader) ([]report, error) {
 			}
 		}
 	}
-	return append(all, server.reports()...), nil
+	return append(all, server.reports()...), server.note(), nil
 }
 
 // readDocument reads a document, or the standard input if file is -. Its errors contain the file's

@@ -26,6 +26,7 @@ policies:
 	idle := file("idle.yaml", "version: 1\ntenants: {label: tenant, shares: {gold: 3}}\ntasks: {a: atomic}\n"+
 		"policies: [{name: p, every: 1ms, match: {tasks: [a], kinds: [both]}, expr: throw(\"x\")}]\n")
 	taken := file("taken.yaml", "version: 1\nstates: {requests: {rate: 1.5, burst: 20}}\npolicies: [{name: p, on: enqueue, expr: 'not take(\"requests\", 1) ? throw(\"x\") : continue()'}]\n")
+	wrong := file("wrong.yaml", "polices: []\n")
 	fair := file("fair.yaml", "version: 1\norder: fair\ntenants: {label: tenant}\n")
 	const shares = ":2:10: warning: tenants: the shares have no effect, because no policy reads arriving.virtual_time; write order: fair\n"
 	const kinds = `idle.yaml:4:50: warning: policy "p": match: the tasks "a" are declared atomic, and match.kinds has other kinds only`
@@ -47,6 +48,7 @@ policies:
 			"beside.yaml:6:33: warning: policy \"p\": on enqueue task.labels[\"x\"] is about running tasks", ": chance(state.p) is always true while the state p has its first value, 100"}},
 		{[]string{"explain", two}, 0, []string{two + ":3: limit of \"regex.match\"\n  name       time-limit/regex.match\n  evaluated  "}},
 		{[]string{"check", one, two}, 1, []string{two + `:3:5: error: limit of "regex.match": it is declared already, by ` + one + ":3:5\n"}},
+		{[]string{"check", taken, wrong}, 1, []string{wrong + ":1:1: error: ", "note: warnings about states, ranks and several policies come when there are no errors\n"}},
 	} {
 		code, out, err := command("", append([]string{"policy"}, c.args...)...)
 		if code != c.code || !contains(out, c.out) || err != "" || len(c.args) == 3 && strings.Contains(out, "the shares") {

@@ -22,13 +22,14 @@ type loaded struct {
 }
 
 // reports returns the warnings for which it must know all documents. If a policy has an error, the
-// states that it uses are unknown, so there are no warnings about states.
+// states that it uses are unknown, so there are no warnings about states, and note says so.
 func (t together) reports() (all []report) {
 	remarks, tasks := analyzer.Together(t.members), map[string]document.Class{}
 	for _, d := range t.documents {
 		maps.Copy(tasks, d.Tasks)
 	}
 	remarks = append(remarks, analyzer.Mismatched(t.members, tasks)...)
+	remarks = append(remarks, analyzer.OnFewSlots(t.members)...)
 	if t.whole {
 		remarks = append(remarks, analyzer.Unaccompanied(t.members, tasks)...)
 		remarks = append(remarks, analyzer.Flows(t.members, t.declared())...)
@@ -45,6 +46,14 @@ func (t together) reports() (all []report) {
 		}
 	}
 	return all
+}
+
+// note says that reports has left something out, or is empty.
+func (t together) note() string {
+	if t.whole || len(t.members) == 0 {
+		return ""
+	}
+	return "note: warnings about states, ranks and several policies come when there are no errors\n"
 }
 
 // idle returns the warnings about declarations of a document that no policy makes use of.
