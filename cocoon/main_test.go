@@ -77,7 +77,7 @@ func start(t testing.TB, cfg Config) *Runtime {
 	return rt
 }
 
-// shorter shortens durations of this package for the short form of a test, to a fifth. The test
+// shorter shortens durations of this package for the short form of a test, to a tenth. The test
 // must not be parallel. It must call shorter before it starts a runtime, which ends before they are
 // as long as before.
 func shorter(t *testing.T, durations ...*time.Duration) {
@@ -86,7 +86,7 @@ func shorter(t *testing.T, durations ...*time.Duration) {
 	}
 	for _, d := range durations {
 		before := *d
-		*d /= 5
+		*d /= 10
 		t.Cleanup(func() { *d = before })
 	}
 }
