@@ -278,8 +278,7 @@ func TestCallbacksAreNotThrownOutOf(t *testing.T) {
 func TestMostlyUnderALock(t *testing.T) {
 	noteLocked()
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
-	const stretch = 100 * time.Millisecond
-	rounds := longtest.Count(4, 2)
+	const stretch, rounds = 100 * time.Millisecond, 4
 	passed := 0 // safe points after the request
 	for range rounds {
 		var requested atomic.Bool
