@@ -22,7 +22,7 @@ import (
 // TestMain fails the whole run if it leaves a goroutine, or the process-wide word raised.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	flag.Set("test.parallel", "16") // parallel tests wait most of the time
+	flag.Set("test.parallel", "32") // parallel tests wait most of the time
 	if chosen := func(f string) bool { return flag.Lookup("test."+f).Value.String() != "" }; !chosen("run") && !chosen("list") && !chosen("skip") {
 		startIdle() // they idle for seconds, meanwhile other tests run
 	}

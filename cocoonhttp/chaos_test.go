@@ -24,6 +24,7 @@ var (
 // that a client takes for whole is whole, byte by byte. Every other response is refused, or visibly
 // cut. No response is missing, and nothing leaks. make chaos runs it for a long time.
 func TestChaos(t *testing.T) {
+	t.Parallel() // other parallel tests wait meanwhile
 	lasts := *chaosTime
 	if lasts == 0 {
 		lasts = time.Duration(longtest.Count(1000, 150)) * time.Millisecond
