@@ -35,7 +35,7 @@ func (c *tally) oneWay(members []Member, d Declared) []Remark {
 				return []Remark{m.remark(n, c.windowHint(m, s.TTL),
 					"a ttl is no window: the state %s keeps a key until no task has written it for %v, so %s is decided some day for tasks that come more often", name, s.TTL, m.text(n))}
 			}
-			if !c.falls && m.besideRate(n, name) {
+			if !c.falls && m.nextToRate(n, name) {
 				continue
 			}
 			return []Remark{m.remark(n, "let a policy bring it back, or compare rate()",
@@ -45,10 +45,10 @@ func (c *tally) oneWay(members []Member, d Declared) []Remark {
 	return nil
 }
 
-// besideRate reports whether a comparison of a state stands beside one of its rate, as in
+// nextToRate reports whether a comparison of a state stands next to one of its rate, as in
 // rate("failed", duration("1m")) > 1.0 and state.failed >= 5. It is then about the first window
 // alone, in which a rate may be one of few events, and is true for good afterwards.
-func (m Member) besideRate(n *ir.Node, state string) bool {
+func (m Member) nextToRate(n *ir.Node, state string) bool {
 	p := m.Verified.program
 	a := newAnalysis(p, 0)
 	rated := func(side *ir.Node) (yes bool) {

@@ -42,7 +42,7 @@ func (m Member) besideMoments() []Remark {
 		"tasks that the policy leaves without a rank, which is 0, start before all others: %s grows as time passes", moment)}
 }
 
-// growing reports whether a rank grows as time passes: it is a moment, or a turn in virtual time.
+// growing reports whether a rank grows as time passes: it is a moment, or a place in virtual time.
 func (a *analysis) growing(n *ir.Node) bool {
 	return a.slope(n, uptime) == rising || a.slope(n, source{stub: stubs.ArrivingVirtualTime}) == rising
 }

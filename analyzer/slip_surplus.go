@@ -17,7 +17,7 @@ func (a *analysis) surplus() (all []Warning) {
 	c.follow(a.p.Root, nil, func(n *ir.Node, conds []condition) {
 		g := a.groundsOf(conds)
 		for _, id := range []stubs.ID{stubs.TenantRate, stubs.LoopRate} {
-			if len(all) > 0 || g.about(func(r ir.Read) bool { return !beside(r, id) }) {
+			if len(all) > 0 || g.about(func(r ir.Read) bool { return !goesWith(r, id) }) {
 				continue
 			}
 			for _, cond := range conds {
@@ -35,9 +35,9 @@ func (a *analysis) surplus() (all []Warning) {
 	return all
 }
 
-// beside reports whether a policy may read r beside a rate and still be about the surplus: r is the
+// goesWith reports whether a policy may read r and a rate, and still be about the surplus: r is the
 // rate itself, the time of day, or, for the rate of a tenant, something about the tenant.
-func beside(r ir.Read, rate stubs.ID) bool {
+func goesWith(r ir.Read, rate stubs.ID) bool {
 	switch r.Stub {
 	case rate, stubs.LoopName, stubs.ClockMinute, stubs.ClockHour, stubs.ClockWeekday, stubs.RuntimeUptime:
 		return true

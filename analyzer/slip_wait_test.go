@@ -67,13 +67,13 @@ func TestOtherWaits(t *testing.T) {
 	}
 }
 
-// Switches after a time of all turns together.
+// Switches after a time of all slices together.
 func TestEndlessTurns(t *testing.T) {
-	const turns = "ends each further turn at its first tick: task.running is the time of all turns"
+	const slices = "ends each further slice at its first tick: task.running is the time of all slices"
 	for cond, want := range map[string]string{
-		`task.running > duration("10ms")`:                                  `task.running > duration("10ms") stays true, and switch() ` + turns,
-		`task.running > duration("10ms") and queue.suspended > 0`:          turns,
-		`let long = task.running >= duration("10ms"); long`:                turns,
+		`task.running > duration("10ms")`:                                  `task.running > duration("10ms") stays true, and switch() ` + slices,
+		`task.running > duration("10ms") and queue.suspended > 0`:          slices,
+		`let long = task.running >= duration("10ms"); long`:                slices,
 		`task.running > duration("10ms") and queue.safe > 0`:               "",
 		`task.slice > duration("10ms") and queue.length > 0`:               "",
 		`task.slice > duration("5ms") and task.running > duration("10ms")`: "",

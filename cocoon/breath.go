@@ -34,10 +34,10 @@ const (
 
 	maxStride = 1 << 16
 
-	// turn is how long a task keeps its P at its safe points while another task has a request and
-	// no P. The word is raised then, so each safe point is slow. With Go's own turns of 10 ms, a
+	// keepsP is how long a task keeps its P at its safe points while another task has a request and
+	// no P. The word is raised then, so each safe point is slow. With Go's own time slices of 10 ms, a
 	// throw into one of 40 busy tasks on two Ps would be 200 ms late.
-	turn = int64(200 * time.Microsecond)
+	keepsP = int64(200 * time.Microsecond)
 )
 
 // begin prepares for a new task.
@@ -77,7 +77,7 @@ func (s *strand) breathe() {
 		}
 	}
 	switch since := now - b.last.Load(); {
-	case since >= turn && rt.lackP.Load() > 0:
+	case since >= keepsP && rt.lackP.Load() > 0:
 		b.last.Store(now)
 		runtime.Gosched()
 	case hot && rt.breathes && since >= int64(rt.cfg.Breath):

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // ownSlice returns the calling thread's time slice as reported by the kernel.
@@ -44,13 +46,14 @@ func TestBreathSwitchesThreads(t *testing.T) {
 		for !over.Load() {
 		}
 	}()
+	enough := longtest.Count(50, 15)
 	yields, switched := 0, 0
 	go func() {
 		defer close(task)
 		pin()
 		rt.Run(background, "spin", func(ctx context.Context) error {
 			b := &TaskOf(ctx).strand.breath
-			for end := time.Now().Add(patience); switched < 50 && time.Now().Before(end); {
+			for end := time.Now().Add(patience); switched < enough && time.Now().Before(end); {
 				before, last := switches(t), b.last.Load()
 				SafePoint(ctx)
 				if b.last.Load() != last {
@@ -66,7 +69,7 @@ func TestBreathSwitchesThreads(t *testing.T) {
 	<-task
 	over.Store(true)
 	<-other
-	if switched < 50 || switched < yields/20 {
+	if switched < enough || switched < yields/20 {
 		t.Errorf("%d times the task gave its core away, and %d times another thread got it", yields, switched)
 	}
 }

@@ -110,7 +110,7 @@ func TestConcurrencyOfAClass(t *testing.T) {
 
 // A million distinct names take the memory of 1024 names, and displace no name in use.
 func TestAMillionClasses(t *testing.T) {
-	n := longtest.Count(1_000_000, 50_000)
+	n := longtest.Count(1_000_000, 20_000)
 	rt := start(t, Config{Slots: 1})
 	register(t, rt, reader)
 	for i := range n {

@@ -14,7 +14,7 @@ import (
 // TestSafePointAnswersWithTheWordDown: a task that was deaf for so long that the timer has lowered
 // the word answers a throw at its next SafePoint, and not when the word is up again.
 func TestSafePointAnswersWithTheWordDown(t *testing.T) {
-	for range 20 {
+	for range longtest.Count(20, 8) {
 		rt := start(t, Config{StallAfter: -1})
 		var passed bool
 		busy := make(chan struct{})
@@ -71,20 +71,28 @@ func TestTaskWithoutPIsServed(t *testing.T) {
 	for range others {
 		rt.Go(ctx, "other", spin)
 	}
-	var ended int64 // the test's goroutine waits for a P afterwards
-	h := begun(t, rt.Loop(), background, "stopped", func(ctx context.Context) error {
-		defer func() { ended = notify.Now() }()
-		return spinForever(ctx)
-	})
-	eventually(t, "the runtime to be hot", rt.warmth.hot.Load)
-	begin := notify.Now()
-	runtime.Gosched() // a goroutine that is no task waits for all others' time slices
-	slices := notify.Now() - begin
-	begin = notify.Now()
-	h.Cancel()
-	_ = h.Wait(background)
-	most := max(slices, int64(others)*int64(10*time.Millisecond)) / 2
-	if took := ended - begin; took > most {
-		t.Errorf("stopped after %v; want at most %v, half of the others' time slices", time.Duration(took), time.Duration(most))
+	// served stops a task, and reports how late, and how late at most. The test's goroutine waits
+	// for a P afterwards.
+	served := func() (took, most time.Duration) {
+		var ended int64
+		h := begun(t, rt.Loop(), background, "stopped", func(ctx context.Context) error {
+			defer func() { ended = notify.Now() }()
+			return spinForever(ctx)
+		})
+		eventually(t, "the runtime to be hot", rt.warmth.hot.Load)
+		begin := notify.Now()
+		runtime.Gosched() // a goroutine that is no task waits for all others' time slices
+		slices := notify.Now() - begin
+		begin = notify.Now()
+		h.Cancel()
+		_ = h.Wait(background)
+		return time.Duration(ended - begin), max(time.Duration(slices), time.Duration(others)*10*time.Millisecond) / 2
 	}
+	var took, most time.Duration
+	for range 4 { // other processes may keep the core for as long
+		if took, most = served(); took <= most {
+			return
+		}
+	}
+	t.Errorf("stopped after %v; want at most %v, half of the others' time slices", took, most)
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // The longest durations mean never, and none of them overflows to a time in the past: a throw into
@@ -33,7 +35,7 @@ func TestTheLongestDurationsMeanNever(t *testing.T) {
 			holder := begun(t, rt.Loop(), background, "holder", func(context.Context) error { return stall(func() bool { return closed(done) }) })
 			waits := rt.Go(background, "waits", idle)
 			eventually(t, "it to wait", func() bool { return rt.Loop().Stats().Queued == 1 })
-			for end := time.Now().Add(60 * time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(time.Duration(longtest.Count(60, 20)) * time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) {
 				if rt.Loop().Stats().Stalls > 0 {
 					t.Fatal("the holder's slot was lent")
 				}

@@ -254,7 +254,7 @@ policies:
 			}
 		})
 	}
-	for n := range longtest.Count(300, 24) {
+	for n := range longtest.Count(300, 12) {
 		must(t, file.load(t, rt, version(n)))
 		must(t, rt.Policy("reads").SetMode(Mode(n%3)))
 		must(t, rt.Policy("count").SetMode(Mode(n/2%2)))

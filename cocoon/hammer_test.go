@@ -31,7 +31,7 @@ func TestHammer(t *testing.T) {
 
 func hammer(t *testing.T, cfg Config, d time.Duration) {
 	rt := start(t, cfg)
-	h := &hammering{rt: rt, loops: []*Loop{rt.Loop(), newLoopOf(t, rt, "second", 2), newLoopOf(t, rt, "third", 1)}, strangers: cfg.StallAfter >= 0}
+	h := &hammering{rt: rt, loops: []*Loop{rt.Loop(), newLoopOf(t, rt, "second", 2), newLoopOf(t, rt, "third", 1)}, strangers: cfg.StallAfter >= 0, bounded: cfg.MaxStarted > 0}
 	must(t, rt.RegisterPreemptibleFunc("scan"))
 	must(t, rt.RegisterPreemptibleFunc("both"))
 	must(t, rt.RegisterSafeFunc("both"))
@@ -93,6 +93,10 @@ type hammering struct {
 	// strangers says whether tasks run inside tasks without their context. Such a task may wait for
 	// a slot held by the hidden task around it, which only the lending of slots resolves.
 	strangers bool
+
+	// bounded says whether the default loop has a MaxStarted. All its started tasks may then wait
+	// for nested ones, so these have deadlines.
+	bounded bool
 }
 
 // churn registers, updates and cancels policies, notifies and reads statistics while tasks run.
@@ -143,7 +147,7 @@ func (g *hammerer) task(ctx context.Context, depth int) {
 	if g.strangers && g.rand.IntN(5) == 0 {
 		ctx = background
 	}
-	if g.rand.IntN(8) == 0 {
+	if g.rand.IntN(8) == 0 || g.bounded && depth > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(g.rand.IntN(1000))*time.Microsecond)
 		defer cancel()

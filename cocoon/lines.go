@@ -45,7 +45,7 @@ type heldLock struct {
 	at    runtime.Frame
 	frame goroutine.Frame
 	name  string // the lock's expression
-	how   int    // the way of release: safepoint.ByItself and the following constants
+	how   int    // how the lock is released: safepoint.ByItself and the following constants
 }
 
 // lockIn returns the lock that the frame holds, if it holds one.

@@ -22,7 +22,7 @@ import (
 // TestMain fails the whole run if it leaves a goroutine, or the process-wide word raised.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	flag.Set("test.parallel", "16") // parallel tests wait most of the time
+	flag.Set("test.parallel", "32") // parallel tests wait most of the time
 	if chosen := func(f string) bool { return flag.Lookup("test."+f).Value.String() != "" }; !chosen("run") && !chosen("list") && !chosen("skip") {
 		startIdle() // they idle for seconds, meanwhile other tests run
 	}
@@ -77,7 +77,7 @@ func start(t testing.TB, cfg Config) *Runtime {
 	return rt
 }
 
-// shorter shortens durations of this package for the short form of a test, to a fifth. The test
+// shorter shortens durations of this package for the short form of a test, to a tenth. The test
 // must not be parallel. It must call shorter before it starts a runtime, which ends before they are
 // as long as before.
 func shorter(t *testing.T, durations ...*time.Duration) {
@@ -86,7 +86,7 @@ func shorter(t *testing.T, durations ...*time.Duration) {
 	}
 	for _, d := range durations {
 		before := *d
-		*d /= 5
+		*d /= 10
 		t.Cleanup(func() { *d = before })
 	}
 }

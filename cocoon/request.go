@@ -31,9 +31,9 @@ const (
 // lowered, so that the polls of other tasks are cheap again, and raised after a pause that doubles
 // from minPause to maxPause. raisedFor is longer than a tick of most kernels, because a task
 // responds that late if its core was taken. If the word were lowered earlier, the task would have
-// to wait for its next turn. For the same reason the first pauses are short: a task that shares its
-// core with two busy processes comes back while the word is lowered, and a pause of 5 ms then makes
-// a throw 12 ms late instead of 7.
+// to wait for its next time slice. For the same reason the first pauses are short: a task that
+// shares its core with two busy processes comes back while the word is lowered, and a pause of 5 ms
+// then makes a throw 12 ms late instead of 7.
 const raisedFor = int64(5 * time.Millisecond)
 
 // flight is how long the word stays raised for a throw in flight. The throw reaches its boundary in
@@ -82,15 +82,15 @@ func (s *strand) lower() {
 }
 
 // lookForP looks whether s, for which the word is raised, waits for a P. It looks when the word is
-// raised, and the timer repeats it. The timer alone is not enough: with one P it waits for its own
-// turn. Called under the loop's lock.
+// raised, and the timer repeats it. The timer alone is not enough: with one P it waits for the P
+// too. Called under the loop's lock.
 func (s *strand) lookForP() {
 	st := s.status()
 	s.setLacksP(st == goroutine.Runnable || st == goroutine.Ready)
 }
 
 // setLacksP records whether s has a request and waits for a P. While there is such a task, other
-// tasks give up their Ps at their safe points (see turn), and the word stays raised, because s
+// tasks give up their Ps at their safe points (see keepsP), and the word stays raised, because s
 // cannot have passed a safe point. Called under the loop's lock.
 func (s *strand) setLacksP(lacks bool) {
 	if s.lacksP == lacks {

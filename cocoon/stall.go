@@ -30,8 +30,8 @@ func (l *Loop) yieldToImpatient(now int64) (next int64) {
 		if s == nil || s.core.Kind&Preemptible == 0 {
 			continue
 		}
-		if turn := s.core.Since() + l.patience(); now < turn {
-			next = min(next, turn)
+		if due := s.core.Since() + l.patience(); now < due {
+			next = min(next, due)
 		} else {
 			l.askToSwitch(s, now)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
@@ -93,7 +94,7 @@ func TestThrowPassesDeferredLocks(t *testing.T) {
 			}
 			rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 			const limit = 5 * time.Millisecond
-			stretch := 4 * releaseGrace // in which a throw that passes the lock would come
+			stretch := time.Duration(longtest.Count(4, 2)) * releaseGrace // in which a throw that passes the lock would come
 			if c.passes {
 				stretch = time.Second // it ends sooner, unless the machine is busy
 			}

@@ -187,7 +187,7 @@ func threadCount() int {
 
 // sliceOf returns the length of the slices requested from the kernel. On Linux 6.18 a thread that
 // yields forfeits the rest of its slice, so a slice must end just after the breath that yields:
-// beside a busy process of the same control group, a task got 0.44 of a core with 1.25 to 1.6
+// with a busy process of the same control group, a task got 0.44 of a core with 1.25 to 1.6
 // breaths, 0.37 with 1 and with 2, and 0.26 with 3. A breath lasts up to 1.25 times its length,
 // because a task reads the clock four times in it.
 func sliceOf(breath time.Duration) time.Duration { return breath + breath*3/10 }

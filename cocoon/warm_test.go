@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -37,6 +38,12 @@ func TestHotWhileATaskRunsLong(t *testing.T) {
 	}))
 	if n := runtime.GOMAXPROCS(0); n != before+SparePs {
 		t.Errorf("hot, GOMAXPROCS is %d; want %d", n, before+SparePs)
+	}
+	if w := &rt.warmth; longtest.Off() { // a part of the second is enough
+		w.mu.Lock()
+		w.heat.stay /= 5
+		w.mu.Unlock()
+		rt.temper()
 	}
 	eventually(t, "cold again", func() bool { return !rt.warmth.hot.Load() })
 	eventually(t, "GOMAXPROCS as before", func() bool { return runtime.GOMAXPROCS(0) == before })

@@ -88,6 +88,7 @@ func TestDuplexUnread(t *testing.T) {
 // TestDuplexResponseFirst checks that, in full duplex mode, a client that sends the rest of its
 // body only after the response gets the whole response, and then the end of the connection.
 func TestDuplexResponseFirst(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := tasktest.Start(t, cocoon.Config{})
 	for name, c := range map[string]struct {
 		handler http.HandlerFunc

@@ -111,6 +111,7 @@ func TestCutInAWrite(t *testing.T) {
 // TestStoppedUploadIsAnswered checks that a client gets the response when its upload is stopped
 // halfway, whatever it sends after that: Go's client reports a reset connection as its error.
 func TestStoppedUploadIsAnswered(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	rt := tasktest.Start(t, cocoon.Config{})
 	s := handle(t, rt, func(w http.ResponseWriter, r *http.Request) {
 		time.AfterFunc(5*time.Millisecond, cocoon.TaskOf(r.Context()).Cancel)

@@ -23,6 +23,7 @@ var (
 // TestScripts checks that clients receive the same over HTTP/1 with the middleware as without,
 // whatever they send and in whatever pieces. make chaos sends many more scripts.
 func TestScripts(t *testing.T) {
+	t.Parallel() // other parallel tests wait meanwhile
 	seed := *scriptsSeed
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())

@@ -125,16 +125,13 @@ func TestCall(t *testing.T) {
 // tasks, and a limit stops it.
 func TestSpinningGuest(t *testing.T) {
 	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
-		if _, err := rt.RegisterTimeLimit(cocoon.TimeLimit{Func: "guest.spin", Limit: 300 * time.Millisecond}); err != nil {
-			t.Fatal(err)
-		}
 		in := instance(t, compiled(t, c, nil))
 		thread := in.Spawn(background, "spin")
 		soon(t, "the guest runs", func() bool { return thread.Task() != nil })
-		begin := time.Now()
-		runtime.ReadMemStats(new(runtime.MemStats)) // stops the world, and little else
-		if took := time.Since(begin); took > 200*time.Millisecond {
-			t.Errorf("the world took %v to stop", took)
+		runtime.ReadMemStats(new(runtime.MemStats)) // stops the world; it would hang if the guest went on
+		limit := cocoon.TimeLimit{Func: "guest.spin", Limit: 50 * time.Millisecond}
+		if _, err := rt.RegisterTimeLimit(limit); err != nil {
+			t.Fatal(err)
 		}
 		_, err := thread.Wait(background)
 		var p *cocoon.PreemptedError

@@ -36,7 +36,7 @@ func (of resource) compare(other resource) int {
 // release is how a function releases a resource.
 type release struct {
 	by    []ast.Node // statements or calls behind which the resource will be released
-	how   usage      // the way in which they use it
+	how   usage      // how they use it
 	late  bool       // it will be the value that the variable has then
 	calls []*ast.CallExpr
 	// it counts as far as a store in another resource, which the calls release

@@ -82,8 +82,8 @@ func (r *rewriter) pollsOnlyBefore(c *code, p token.Pos) bool {
 	return only
 }
 
-// stretches returns the lines as triples of a first line, a last line, and the way of release,
-// together with the expression of each lock.
+// stretches returns the lines as triples of a first line, a last line, and how the lock is
+// released, together with the expression of each lock.
 func (t *told) stretches() (lines []int, locks []string) {
 	for _, line := range slices.Sorted(maps.Keys(t.held)) {
 		h, n := t.held[line], len(lines)

@@ -48,7 +48,7 @@ func TestHammer(t *testing.T) { eachSleeper(t, testHammer) }
 func testHammer(t *testing.T, thread func() sleeper) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2))
 	const wishers = 16
-	wishes := longtest.Count(400, 150)
+	wishes := longtest.Count(400, 80)
 	type wish struct {
 		at   atomic.Int64 // 0: none
 		done chan int64

@@ -57,7 +57,7 @@ func DefaultPreemption(on Trigger) Spec {
 	}
 }
 
-// minQuantum is the shortest turn not dominated by the cost of switching.
+// minQuantum is the shortest slice not dominated by the cost of switching.
 const minQuantum = 100 * time.Microsecond
 
 // RoundRobin makes the tasks of kind both take turns: a task that has run for quantum since it last
@@ -78,7 +78,7 @@ func RoundRobin(quantum time.Duration) (Spec, error) {
 // silence is the interval of a policy that waits for an event: so long that its ticks cost nothing.
 const silence = time.Second
 
-// AdaptiveQuantum makes the tasks of kind both take turns, as RoundRobin does. Turns are short
+// AdaptiveQuantum makes the tasks of kind both take turns, as RoundRobin does. Slices are short
 // while a safe task waits for a slot, long while only suspended tasks wait, and unlimited and
 // without ticks while no task waits. So short tasks wait briefly, and long tasks among themselves
 // are rarely switched. The policy is evaluated four times in a short quantum and ten times in a

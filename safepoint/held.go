@@ -9,9 +9,9 @@ type Held struct {
 	Package string // as in the names of functions
 	File    string // without its folder
 
-	// Lines are the lines on which locks are held: triples of a first line, a last line, and the
-	// way of release (ByItself and the following constants). A task is not suspended there, because
-	// it would hold up the goroutines that wait for the lock.
+	// Lines are the lines on which locks are held: triples of a first line, a last line, and how
+	// the lock is released (ByItself and the following constants). A task is not suspended there,
+	// because it would hold up the goroutines that wait for the lock.
 	Lines []int
 	Locks []string // the expressions of the locks, for each triple of Lines
 
@@ -31,7 +31,7 @@ type Held struct {
 	Next *Held
 }
 
-// The ways of releasing a lock.
+// How a lock is released.
 const (
 	ByItself = iota // not released when the function is unwound: nothing is thrown there
 	ByDefer         // by a deferred call

@@ -2,11 +2,18 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	flag.Set("test.parallel", "8") // parallel tests wait most of the time
+	os.Exit(m.Run())
+}
 
 // command runs one command line.
 func command(in string, args ...string) (code int, out, err string) {

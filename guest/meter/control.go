@@ -40,7 +40,7 @@ func (b *body) begin() {
 		f.cost = uint16(b.cost)
 	case opLoop:
 		f.state |= wasLoop
-		b.entered = true // by a later instruction, in an earlier turn
+		b.entered = true // by a later instruction, in an earlier iteration
 		b.instead()
 		if around := b.loop(b.data[b.immediate:b.at], b.w.survey.constructs[b.made]); around > 0 {
 			f.state |= twofold

@@ -1,7 +1,7 @@
 package meter
 
-// A loop with little code looks only in every second turn: its code is written twice, and the first
-// copy alone looks. A turn that goes on leaves a block, behind which the second copy stands:
+// A loop with little code looks only in every second iteration: its code is written twice, and the first
+// copy alone looks. An iteration that goes on leaves a block, behind which the second copy stands:
 //
 //	loop $loop
 //	  look, charge
@@ -13,7 +13,7 @@ package meter
 //	  the loop's code
 //	end
 //
-// With epochs both turns are charged in the first, and with fuel each one. Four copies of very short
+// With epochs both iterations are charged in the first, and with fuel each one. Four copies of very short
 // loops made some programs a few per cent faster, and a product of matrices a tenth slower.
 
 // copies is the loop whose code is written twice. It has no loop in it that repeats, so there is at
@@ -24,7 +24,7 @@ type copies struct {
 	at      int      // the place of the loop's first instruction
 	made    int      // body.made there
 	charges []charge // body.charges there
-	cost    uint32   // of the charge at the begin of a turn
+	cost    uint32   // of the charge at the begin of an iteration
 }
 
 // shortSize is the size of code that is written twice, in bytes. Larger code takes so long that a
@@ -39,18 +39,18 @@ func sizeOf(bytes int) uint8 {
 	return 0
 }
 
-// turns returns how often the code of a loop is written. It is once where the module grows much
+// copiesOf returns how often the code of a loop is written. It is once where the module grows much
 // already.
-func (b *body) turns(k uint8) int {
+func (b *body) copiesOf(k uint8) int {
 	if !isLean(k) || k&short == 0 || b.w.each || len(b.out) > 2*b.at+1<<14 {
 		return 1
 	}
 	return 2
 }
 
-// turn begins the first turn of a loop that has looked. It returns how many constructs it opens.
-func (b *body) turn(k uint8) (opened int32) {
-	c := copies{left: b.turns(k) - 1, frame: len(b.frames), at: b.at, made: b.made + 1}
+// iterate begins the first iteration of a loop that has looked. It returns how many constructs it opens.
+func (b *body) iterate(k uint8) (opened int32) {
+	c := copies{left: b.copiesOf(k) - 1, frame: len(b.frames), at: b.at, made: b.made + 1}
 	if len(b.charges) > 0 && int(b.charges[0].at) == b.at {
 		if c.cost = b.charges[0].cost; b.w.mechanism == Epoch {
 			b.charges[0].cost *= uint32(c.left + 1)
@@ -79,6 +79,6 @@ func (b *body) another(f *opened) {
 		b.emit(opBlock, empty)
 		return
 	}
-	f.label-- // the last copy's turn goes on at the loop's head
+	f.label-- // the last copy's iteration goes on at the loop's head
 	b.labels = f.label + 1
 }

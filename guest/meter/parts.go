@@ -90,7 +90,7 @@ func (b *body) chargeLength(memory bool) {
 	b.check()
 }
 
-// part starts a loop in which each turn does a part.
+// part starts a loop in which each iteration does a part.
 func (b *body) part(memory bool, chunk int64) {
 	b.emit(opLoop, empty)
 	if memory {

@@ -149,7 +149,7 @@ func (b *body) entry(checked bool) {
 // light is a small cost, compared with a call that has a safe point.
 const light = 64
 
-// loopCharge charges a turn of a loop that has no safe point of its own, because it calls a
+// loopCharge charges an iteration of a loop that has no safe point of its own, because it calls a
 // function that has one. Epochs leave out what is small in comparison.
 func (b *body) loopCharge() {
 	if b.w.mechanism == Epoch && len(b.charges) > 0 && int(b.charges[0].at) == b.at && b.charges[0].cost <= light {
@@ -202,7 +202,7 @@ func (b *body) loop(blockType []byte, k uint8) (around int32) {
 	head(opLoop)
 	b.due(opI64LtS)
 	b.with(opBrIf, 1)
-	return added + b.turn(k)
+	return added + b.iterate(k)
 }
 
 // behind writes what stands behind the code of a loop that became two.

@@ -69,6 +69,7 @@ func (w *Watch) settle() {
 // TestChanges makes the changes of editors, programs and Kubernetes, one after the other. After
 // each of them the watch follows the new way, and misses no later change.
 func TestChanges(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	top := t.TempDir()
 	at := func(elements ...string) string { return filepath.Join(append([]string{top}, elements...)...) }
 	write := func(name, text string) { must(t, os.WriteFile(name, []byte(text), 0o600)) }
@@ -150,6 +151,7 @@ func TestBehindNeighbours(t *testing.T) {
 // TestLog: a log that is written all the time brings few notifications, although each of them alone
 // would be read.
 func TestLog(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
 	w := watch(t, path)
