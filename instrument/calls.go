@@ -17,12 +17,12 @@ type call struct {
 }
 
 // callsOf finds the relevant calls of a function: calls of this package's functions, and calls that
-// leave the package. It omits calls in the body of a loop that polls at each iteration, and calls
-// of go statements, because these run on another stack.
+// leave the package. It omits calls in the body of a loop that polls, and calls of go statements,
+// because these run on another stack.
 func (r *rewriter) callsOf(c *code) {
 	polls := map[ast.Node]bool{} // the bodies of loops that poll
 	for _, l := range c.loops {
-		if l.polls {
+		if l.polls || l.every > 0 {
 			polls[bodyOf(l.stmt)] = true
 		}
 	}
@@ -52,7 +52,7 @@ func (r *rewriter) callsOf(c *code) {
 			passed, known := r.passed(node)
 			c.calls = append(c.calls, &call{at: at, to: to, known: known, passed: passed})
 		case away:
-			if passed, known := r.passed(node); known && r.isLogarithmic(node) {
+			if passed, known := r.passed(node); known && r.isSearch(node) {
 				for _, to := range passed {
 					c.calls = append(c.calls, &call{at: at, to: to})
 				}
@@ -94,10 +94,10 @@ func (r *rewriter) passed(call *ast.CallExpr) (passed []*code, known bool) {
 	return passed, true
 }
 
-// isLogarithmic reports whether the call is a binary search of another package.
-func (r *rewriter) isLogarithmic(call *ast.CallExpr) bool {
+// isSearch reports whether the call is a binary search of another package.
+func (r *rewriter) isSearch(call *ast.CallExpr) bool {
 	f, ok := r.object(ast.Unparen(call.Fun)).(*types.Func)
-	return ok && f.Pkg() != nil && f.Signature().Recv() == nil && logarithmic[f.Pkg().Path()+"."+f.Name()]
+	return ok && f.Pkg() != nil && f.Signature().Recv() == nil && brief[f.Pkg().Path()+"."+f.Name()]
 }
 
 // isGiven reports whether the called expression is an unchanged parameter of the function.

@@ -32,9 +32,13 @@ func int64Of(v constant.Value) (int64, bool) {
 	return constant.Int64Val(v)
 }
 
-// logarithmic lists functions of the standard library with loops that only halve the remaining
-// range: at most 64 iterations. Their callers depend on inlining, which a poll would prevent.
-var logarithmic = map[string]bool{"sort.Search": true, "sort.Find": true, "slices.BinarySearch": true, "slices.BinarySearchFunc": true}
+// brief lists functions of the standard library whose loops end after few iterations: the searches
+// halve the remaining range, and a match of compress/flate has at most 258 bytes. Their callers
+// depend on inlining, which a poll would prevent.
+var brief = map[string]bool{
+	"sort.Search": true, "sort.Find": true, "slices.BinarySearch": true, "slices.BinarySearchFunc": true,
+	"compress/flate.matchLen": true, "compress/flate.(*deflateFast).matchLen": true,
+}
 
 // weigh returns an upper bound of the cost of a call of the function.
 func (r *rewriter) weigh(c *code) int {
@@ -72,13 +76,18 @@ func sumOf(n ast.Node, costOf func(ast.Node) (units int, whole bool)) (sum int) 
 // loop inside it that polls at each iteration, one iteration counts, without calls of unknown
 // length: each of them follows a poll.
 func (r *rewriter) costOfIteration(c *code, body *ast.BlockStmt) int {
-	return sumOf(body, func(n ast.Node) (units int, whole bool) {
+	return sumOf(body, r.costFromPoll(c))
+}
+
+// costFromPoll returns costOf for nodes of a function, from poll to poll.
+func (r *rewriter) costFromPoll(c *code) func(ast.Node) (units int, whole bool) {
+	return func(n ast.Node) (units int, whole bool) {
 		loop, ok := n.(*ast.ForStmt)
 		if !ok || !r.willPoll(c, loop) {
 			return r.costOf(n)
 		}
 		return r.cost(loop.Init) + 2*r.cost(loop.Cond) + r.cost(loop.Post) + sumOf(loop.Body, r.costIfKnown), true
-	})
+	}
 }
 
 // willPoll reports whether the loop certainly polls at each iteration: it counts nothing, so it is

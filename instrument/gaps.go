@@ -167,7 +167,7 @@ func length(units int) time.Duration {
 // ofLoop returns the gap of a loop that was not meant to poll at each iteration.
 func (s *survey) ofLoop(c *code, l *loop) (g Gap, ok bool) {
 	if l.every > 0 {
-		units := s.costOfIteration(c, bodyOf(l.stmt)) * int(l.every)
+		units := l.cost * int(l.every)
 		return Gap{Kind: GapLoop, Why: fmt.Sprintf("it polls every %d iterations", l.every), Length: length(units)}, true
 	}
 	if units := s.cost(l.stmt); !l.polls && units <= quick {

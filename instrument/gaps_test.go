@@ -142,6 +142,7 @@ func TestLongestPath(t *testing.T) {
 		{"around the loop", `func a(x int) { for x > 0 { ` + work(200) + `if x > 5 { break } }; ` + work(100) + `}`, work(300)},
 		{"function poll", `func a(x int) { ` + work(90) + `f(); ` + work(70) + `}`, work(90)},
 		{"pieces", `func a(x []int) (s int) { for i := range x { s += x[i] }; return s }`, "for range 1024 { x += 1; x++ }"},
+		{"pieces with rare calls", `func a(x []int, y int) { for i := range x { if x[i] > 0 { x[i]++; f(); f() } else { y += x[i] } } }`, "for range 256 { x += 9; x++; x++; x++; x++; x++; x++; x++; x++ }"},
 		{"called", `func a(x int) { b(x); b(x) }; func b(x int) { ` + work(90) + `}`, work(180)},
 		{"comes back to itself", `func a(x int) { ` + work(90) + `; if x > 0 { a(x); a(x) } }`, work(90)},
 		{"deferred", `func a(x int) { defer func() { ` + work(90) + `}(); ` + work(90) + `}`, work(436)}, // and the literal

@@ -11,6 +11,7 @@ type loop struct {
 	stmt  ast.Stmt
 	polls bool  // at each iteration, before any call in the body
 	every int64 // or after at most this many iterations; 0: never
+	cost  int   // of such an iteration
 }
 
 // left is a place that lacks the poll it should have.
@@ -43,10 +44,15 @@ func (r *rewriter) loopsOf(c *code) {
 	})
 }
 
-// outermost lists functions of the standard library in which only the outermost loops poll. Their
-// inner loops are short. A throw out of one would leave the function's data half-written, and a
-// deferred call that uses the data would panic.
-var outermost = map[string]bool{"compress/flate.(*compressor).deflate": true}
+// outermost lists functions of the standard library in which only the outermost loops poll, because
+// their inner loops are short. A throw out of an inner loop of deflate would leave its data
+// half-written, and a deferred call that uses the data would panic. The insertion sorts get at most
+// 20 elements.
+var outermost = map[string]bool{
+	"compress/flate.(*compressor).deflate": true,
+	"slices.insertionSortOrdered":          true, "slices.insertionSortCmpFunc": true,
+	"sort.insertionSort": true, "sort.insertionSort_func": true,
+}
 
 func isLoop(n ast.Node) bool {
 	switch n.(type) {
@@ -63,7 +69,7 @@ func (r *rewriter) loop(c *code, stmt ast.Stmt, body *ast.BlockStmt, labelled, i
 	r.stats.Loops++
 	l := &loop{stmt: stmt}
 	c.loops = append(c.loops, l)
-	if name := r.pkg.Path + "." + c.name; r.cost(stmt) <= quick || logarithmic[name] || inner && outermost[name] {
+	if name := r.pkg.Path + "." + c.name; r.cost(stmt) <= quick || brief[name] || inner && outermost[name] {
 		return
 	}
 	if why := c.whyNot(body.Lbrace); why != "" {
@@ -73,7 +79,7 @@ func (r *rewriter) loop(c *code, stmt ast.Stmt, body *ast.BlockStmt, labelled, i
 		return
 	}
 	if !labelled && c.careful < plainly {
-		if l.every = r.strip(c, stmt, body); l.every > 0 {
+		if r.strip(c, l, body); l.every > 0 {
 			r.stats.Strips++
 			return
 		}

@@ -169,7 +169,7 @@ func (w *walker) loop(stmt ast.Stmt, body *ast.BlockStmt, in path, cond, post in
 	from := in
 	switch {
 	case l.every > 0:
-		from = w.poll(in, body.Pos()).plus(int(l.every-1) * (w.costOfIteration(w.c, body) + cond + post))
+		from = w.poll(in, body.Pos()).plus(int(l.every-1) * (l.cost + cond + post))
 	case l.polls:
 		from = w.poll(in, body.Pos())
 	}

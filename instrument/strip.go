@@ -36,20 +36,29 @@ import (
 // iteration: of a copy, a sum, a count and an axpy, the poll costs 3 to 95 %, the test 15 to 110 %,
 // and a second comparison 2 to 40 %.
 //
-// strip returns the number of iterations of a piece, or 0 if the loop cannot be split.
-func (r *rewriter) strip(c *code, stmt ast.Stmt, body *ast.BlockStmt) (every int64) {
+// strip sets the number of iterations of a piece, if the loop can be split.
+func (r *rewriter) strip(c *code, l *loop, body *ast.BlockStmt) {
+	var before []token.Pos
 	cost := max(r.costOfIteration(c, body), 1)
-	if cost > stretch/16 || closes(stmt) {
-		return 0
+	if cost >= endless && !r.pollsInline(c) {
+		before, cost = r.rareCalls(c, body)
 	}
-	every = min(int64(1)<<(bits.Len(uint(stretch/cost))-1), 1024)
-	switch stmt := stmt.(type) {
+	if cost > stretch/16 || closes(l.stmt) {
+		return
+	}
+	l.cost = cost
+	every := min(int64(1)<<(bits.Len(uint(stretch/cost))-1), 1024)
+	switch stmt := l.stmt.(type) {
 	case *ast.ForStmt:
-		return r.stripFor(c, stmt, every)
+		l.every = r.stripFor(c, stmt, every)
 	case *ast.RangeStmt:
-		return r.stripRange(c, stmt, every)
+		l.every = r.stripRange(c, stmt, every)
 	}
-	return 0
+	if l.every > 0 {
+		for _, p := range before {
+			r.pollBefore(c, p)
+		}
+	}
 }
 
 // closes reports whether n contains a function literal.
