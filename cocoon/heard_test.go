@@ -107,6 +107,8 @@ func TestContextsAreAskedWhereNothingIsHeld(t *testing.T) {
 	register(t, rt, Policy{Name: "refuse", On: OnEnqueue, Match: Match{Tasks: []string{"refused"}}, Expr: `throw("no")`})
 	register(t, rt, Policy{Name: "limit", On: Every(time.Millisecond), Match: Match{Tasks: []string{"long", "deaf"}},
 		Expr: `task.running > duration("3ms") ? throw("too long") : continue()`})
+	register(t, rt, Policy{Name: "part", On: Every(time.Millisecond), Match: Match{Tasks: []string{"parted"}},
+		Expr: `task.section == "part" and task.section_running > duration("3ms") ? throw("too long") : continue()`})
 	calls := new(atomic.Int64)
 	watched := func(ctx context.Context) context.Context {
 		return nosy{ctx, t, []*Loop{rt.Loop(), other}, calls}
@@ -127,7 +129,7 @@ func TestContextsAreAskedWhereNothingIsHeld(t *testing.T) {
 		},
 		"refused": func(ctx context.Context) error { preemption(t, rt.Run(ctx, "refused", idle)); return nil },
 		"section": func(ctx context.Context) error {
-			return rt.Run(ctx, "long", func(ctx context.Context) error {
+			return rt.Run(ctx, "parted", func(ctx context.Context) error {
 				preemption(t, inSection(ctx, "part", func() error { return spinForever(ctx) }))
 				return nil
 			})
