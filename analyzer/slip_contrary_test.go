@@ -119,7 +119,7 @@ func TestReasonsOfAllStubs(t *testing.T) {
 	for _, stub := range stubs.Catalogue {
 		_, gives := stubReasons[stub.ID]
 		if none := slices.Contains(noReason, stub.ID); gives == none {
-			t.Errorf("%s is in stubReasons: %v, and in noReason: %v; want one of the two", stub.Path, gives, none)
+			t.Errorf("%s is in stubReasons: %v, and in noReason: %v; want one of the two, both in slip_load.go", stub.Path, gives, none)
 		}
 	}
 }

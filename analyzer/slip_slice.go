@@ -11,6 +11,8 @@ func (a *analysis) slices() (all []Warning) {
 	if a.p.On != stubs.Tick {
 		return nil
 	}
+	// A policy that reads the sections, the times or the preemptions of the task, the IDs from
+	// TaskSection to TaskPreemptions, distinguishes its slices.
 	ofSlices := func(r ir.Read) bool {
 		own := r.Stub >= stubs.TaskSection && r.Stub <= stubs.TaskPreemptions && r.Stub != stubs.TaskRunning
 		return own || r.OfState() || r.Stub == stubs.TaskSlice || r.Stub == stubs.TaskStack || r.Stub == stubs.Draw

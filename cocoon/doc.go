@@ -49,6 +49,6 @@
 // # Further reading
 //
 // docs/policy.md specifies the language of policies, docs/cookbook.md has policies to start from,
-// and docs/design.md explains how the runtime works and why. The package-level functions use a
-// default runtime, see [Default].
+// and docs/design.md explains how the runtime works and why. CONTRIBUTING.md says where to read
+// what in the code. The package-level functions use a default runtime, see [Default].
 package cocoon

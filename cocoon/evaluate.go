@@ -11,7 +11,8 @@ import (
 )
 
 // evaluate evaluates a policy on the loop's view, carries out the result, and reports whether the
-// verdict is a throw, or a switch that is possible now. An evaluation that fails changes nothing
+// verdict is a throw, or a switch that is possible now. Events (event.go) and the timer (ticks.go)
+// call for it. An evaluation that fails changes nothing
 // and counts as continue (invariant 7). Called under the loop's lock. It costs about 40 ns in
 // addition to the cost of the effects (bench: eval).
 func (l *Loop) evaluate(b *bound, now int64) (acted bool) {

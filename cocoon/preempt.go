@@ -173,8 +173,8 @@ func (s *strand) takeRequests(now int64) (want, keep uint32) {
 	return want, keep
 }
 
-// answerThrow carries out the pending throw, unless it is void or the task is already unwinding.
-// Called under the loop's lock, which it releases.
+// answerThrow carries out the pending throw, unless it is void or the task is already unwinding:
+// strand.throw in unwind.go panics. Called under the loop's lock, which it releases.
 func (s *strand) answerThrow(now int64) {
 	if s.lent.Load() {
 		// once the throw has arrived, the task must come back for a slot

@@ -208,7 +208,7 @@ func TestEveryStateStub(t *testing.T) {
 	l.seeFigures()
 	for _, s := range stubs.Catalogue {
 		if !l.seen[s.Path] {
-			t.Errorf("nobody looked at %s", s.Path)
+			t.Errorf("this test reads no value of %s: add a look to it", s.Path)
 		}
 	}
 }

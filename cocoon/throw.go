@@ -12,11 +12,12 @@ import (
 // again.
 const grace = int64(500 * time.Microsecond)
 
-// postThrow asks the task to unwind. A pending throw stays, and the new one is dropped. The throw
-// ends the context of the task, or of the section that will catch it, when it has arrived. It ends
-// the context earlier if the task does not respond, because code that waits for the context does
-// not poll: at once if the task does not run, or after grace (see repeat). A throw into a section
-// never ends the task's context. Called under the loop's lock.
+// postThrow asks the task to unwind at its next safe point (answerThrow), for a policy, Cancel or
+// Shutdown. A pending throw stays, and the new one is dropped. The throw ends the context of the
+// task, or of the section that will catch it, when it has arrived. It ends the context earlier if
+// the task does not respond, because code that waits for the context does not poll: at once if the
+// task does not run, or after grace (see repeat). A throw into a section never ends the task's
+// context. Called under the loop's lock.
 func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool {
 	if s.pending != nil {
 		return false

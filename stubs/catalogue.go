@@ -53,7 +53,9 @@ func EventNamed(name string) Event {
 type ID uint8
 
 // The state stubs. Each has the name of its path, as TaskRunning of task.running, and Catalogue
-// describes it. Stubs about the same part of the program stand together.
+// describes it, in the same order. Stubs about the same part of the program stand together: other
+// packages compare IDs to find the group of a stub, so a new one stands before the last of its
+// group. CONTRIBUTING.md lists what else a new stub needs.
 const (
 	TaskName ID = iota
 	TaskKind
