@@ -27,9 +27,9 @@ them, so the error is the only sign:
 		return err
 	}
 
-The checker reports calls of Register..., LoadPolicies, LoadPolicyFile and
-Registration.Update as statements of their own. An error that is assigned to _
-was thrown away on purpose.`,
+The checker reports calls of Register..., LoadPolicies, LoadPolicyFile,
+WatchPolicyFile and Registration.Update as statements of their own. An error
+that is assigned to _ was thrown away on purpose.`,
 	Requires: []*analysis.Analyzer{inspect.Analyzer},
 	Run:      runErr,
 }

@@ -15,11 +15,11 @@
 // # Adding an analyzer
 //
 // [Err] is the shortest model. An analyzer has a file of its own. It stands in [Analyzers], in the
-// list above and in example_test.go. It has a test in vet_test.go, and a folder in testdata/src
-// with lines of code and its reports about them. Code in testdata uses fakes of Cocoon's packages,
-// which a test compares with the packages. Checks of the text of a policy belong elsewhere, and
-// cocoonpolicy reports what they find: errors of parsing belong to internal/lang, checks of
-// documents to policy/document, and proofs and warnings to package analyzer.
+// list above and in example_test.go. It has a folder of its name in testdata/src, with lines of
+// code, and comments "// want" with its reports about them. Code in testdata uses fakes of Cocoon's
+// packages, which a test compares with the packages. Checks of the text of a policy belong
+// elsewhere, and cocoonpolicy reports what they find: errors of parsing belong to internal/lang,
+// checks of documents to policy/document, and proofs and warnings to package analyzer.
 package vet
 
 import (
