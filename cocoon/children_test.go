@@ -327,6 +327,23 @@ func TestCancelDeeplyNested(t *testing.T) {
 	}
 }
 
+// The error of a task that was thrown into names the task once, and so does that of another.
+func TestTaskErrorNamesTheTaskOnce(t *testing.T) {
+	thrown := &PreemptedError{Task: "a", Reason: "too long"}
+	for _, x := range []struct {
+		of   *TaskError
+		want string
+	}{
+		{&TaskError{Task: "a", Err: errors.New("no rows")}, `task "a": no rows`},
+		{&TaskError{Task: "a", Err: thrown}, thrown.Error()},
+		{&TaskError{Task: "parent", Err: thrown}, `task "parent": ` + thrown.Error()},
+	} {
+		if got := x.of.Error(); got != x.want {
+			t.Errorf("got %s; want %s", got, x.want)
+		}
+	}
+}
+
 // Wait inside a task gives the slot to the child.
 func TestWaitInsideATask(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: -1})

@@ -8,8 +8,11 @@ import (
 	"github.com/cocoon-go/cocoon/internal/sched"
 )
 
-// Kind says how a task may be interleaved with other tasks. Kinds are combined with |. The kind of
-// a task is the one registered for its name.
+// Kind says how a task may be interleaved with other tasks: [Atomic], [Preemptible], [Safe], or
+// Preemptible|Safe, which documents call both. A preemptible task is suspended only if another can
+// run in its place: a safe one, one that is suspended itself, or one that nothing declares, after
+// Config.StallAfter. So tasks that shall take turns are both. The kind of a task is the one
+// registered for its name.
 type Kind = sched.Kind
 
 const (

@@ -22,12 +22,13 @@ var defaultRuntime = sync.OnceValue(func() *Runtime {
 // first use.
 func Default() *Runtime { return defaultRuntime() }
 
-// Run runs fn as a task of the default runtime, see Loop.Run.
+// Run runs fn as a task of the default runtime, on the calling goroutine, and returns fn's error, a
+// *PreemptedError if a policy has stopped or refused the task, or another error of Loop.Run.
 func Run(ctx context.Context, name string, fn func(ctx context.Context) error) error {
 	return Default().Run(ctx, name, fn)
 }
 
-// Go starts fn as a task of the default runtime, see Loop.Go.
+// Go starts fn as a task of the default runtime, on a goroutine of its own, see Loop.Go.
 func Go(ctx context.Context, name string, fn func(ctx context.Context) error) *Handle {
 	return Default().Go(ctx, name, fn)
 }

@@ -204,7 +204,13 @@ type TaskError struct {
 	Err  error
 }
 
-func (e *TaskError) Error() string { return fmt.Sprintf("task %q: %v", e.Task, e.Err) }
+// Error names the task once: the text of a throw into it has the name already.
+func (e *TaskError) Error() string {
+	if p, ok := e.Err.(*PreemptedError); ok && p.Task == e.Task {
+		return p.Error()
+	}
+	return fmt.Sprintf("task %q: %v", e.Task, e.Err)
+}
 
 // Unwrap returns the error of the task's function.
 func (e *TaskError) Unwrap() error { return e.Err }

@@ -95,7 +95,7 @@ func (h *Handle) recovered(rt *Runtime) {
 	}
 }
 
-// Go starts fn as a task of the default loop, see Loop.Go.
+// Go starts fn as a task of the default loop, on a goroutine of its own, see Loop.Go.
 func (rt *Runtime) Go(ctx context.Context, name string, fn func(ctx context.Context) error) *Handle {
 	return rt.Loop().Go(ctx, name, fn)
 }

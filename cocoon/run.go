@@ -137,7 +137,8 @@ func (s *strand) call(t *Task, fn func(context.Context) error) (err error) {
 	return err
 }
 
-// Run runs fn as a task of the default loop, see Loop.Run.
+// Run runs fn as a task of the default loop, on the calling goroutine, and returns fn's error, a
+// *PreemptedError if a policy has stopped or refused the task, or another error of Loop.Run.
 func (rt *Runtime) Run(ctx context.Context, name string, fn func(ctx context.Context) error) error {
 	return rt.Loop().Run(ctx, name, fn)
 }
