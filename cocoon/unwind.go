@@ -26,8 +26,9 @@ func (s *strand) due() *throwRequest {
 	return p
 }
 
-// throw unwinds the calling task, for the throw that postThrow has posted. The error belongs to one task, so only its goroutine completes it
-// here, but other goroutines may already read it as the cause of the task's context.
+// throw unwinds the calling task, for the throw that postThrow has posted. The error belongs to one
+// task, so only its goroutine completes it here, but other goroutines may already read it as the
+// cause of the task's context.
 func (s *strand) throw(p *throwRequest) {
 	err := p.err
 	if err.frames.Load() == nil {
