@@ -106,7 +106,7 @@ func textOf(stack []runtime.Frame) string {
 // placeOf returns the innermost frame outside of Go's runtime, or the innermost if there is none.
 func placeOf(stack []runtime.Frame) runtime.Frame {
 	for _, f := range stack {
-		if !strings.HasPrefix(f.Function, "runtime.") && !strings.HasPrefix(f.Function, "internal/") {
+		if !ofGo(f.Function) {
 			return f
 		}
 	}
