@@ -46,7 +46,9 @@ func (s *strand) armStart() {
 
 // arm sets the timer for s, which got a slot and begins or continues. Called under the loop's lock.
 func (l *Loop) arm(s *strand, now int64) {
-	l.rt.armBeat(now)
+	if l.rt.warmth.hot.Load() { // most often it is cold, and the stack may be nearly full (away)
+		l.rt.armBeat(now)
+	}
 	k := l.leads.Load()
 	if k == nil {
 		return

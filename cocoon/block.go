@@ -82,17 +82,20 @@ func (s *strand) away(fn func() error) error {
 	} else {
 		s.beginRest()
 	}
-	defer s.endAway()
+	// Frames are few here. Go gives a goroutine 2 KiB of stack, and takes it back to that while the
+	// task waits. If the way back to the slot does not fit, each task of a crowd that comes back
+	// copies its stack to a larger one first, which takes longer than the rest of the way.
+	defer func() {
+		switch {
+		case s.inBlock.Load():
+			s.endAside()
+		case s.endRest():
+			s.keptSlot()
+		default:
+			s.unblock(false)
+		}
+	}()
 	return fn()
-}
-
-// endAway ends what away began.
-func (s *strand) endAway() {
-	if s.inBlock.Load() {
-		s.endAside()
-	} else {
-		s.afterRest(false)
-	}
 }
 
 // Yield lets the waiting tasks go first: the slot goes round once. It is a safe point. Without a
@@ -207,10 +210,15 @@ func (s *strand) beginRest() (rested int64) {
 
 // afterRest ends a Block, or the wait for a message.
 func (s *strand) afterRest(message bool) {
-	if !s.endRest() {
+	if s.endRest() {
+		s.keptSlot()
+	} else {
 		s.unblock(message)
-		return
 	}
+}
+
+// keptSlot ends a rest after which the task still has its slot.
+func (s *strand) keptSlot() {
 	s.beginStretch(s.restedAt.Load())
 	s.afterCall()
 }

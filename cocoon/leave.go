@@ -90,7 +90,19 @@ func (s *strand) exit(t *Task, failed bool) {
 	}
 	s.dropLent()
 	l.deliver(now)
-	account := s.core.Account(now)
+	s.tally(failed, now)
+	s.end(now)
+	l.unlock()
+	s.release(t)
+	if s.inherits && !kept {
+		outer.unblock(false)
+	}
+}
+
+// tally adds the times of the task, which ends, to the statistics. Called under the loop's lock. It
+// is apart from exit, which has little stack left when it delivers a slot (away).
+func (s *strand) tally(failed bool, now int64) {
+	l, account := s.loop, s.core.Account(now)
 	l.stats.ended(account)
 	l.rt.canaries.count(s.task, account.Queued, failed, true)
 	if l.rt.costs.Load() {
@@ -98,12 +110,6 @@ func (s *strand) exit(t *Task, failed bool) {
 	}
 	if l.meter != nil {
 		l.meter.ended(s, account.Running, now)
-	}
-	s.end(now)
-	l.unlock()
-	s.release(t)
-	if s.inherits && !kept {
-		outer.unblock(false)
 	}
 }
 
