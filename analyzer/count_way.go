@@ -66,7 +66,7 @@ func (m Member) nextToRate(n *ir.Node, state string) bool {
 	})
 }
 
-// arrivals reports whether the count goes up by arriving tasks alone, and refuses them in a policy.
+// arrivals reports whether only arriving tasks raise the count, in a policy that refuses them.
 func (c *tally) arrivals(m Member) bool {
 	return c.up == stubs.Enqueue && c.rises && !c.other && m.Verified.program.On == stubs.Enqueue && m.Verified.program.Root.Any(throws) &&
 		slices.ContainsFunc(c.by, func(by counting) bool { return !by.refused() })

@@ -12,7 +12,7 @@ func oneKey(members []Member, d Declared) (all []Remark) {
 		first Member
 		at    *ir.Node
 		texts map[string]bool
-		mixed bool // some key is no constant
+		mixed bool // some key is not a constant
 	}
 	uses, order := map[string]*use{}, []string{}
 	note := func(m Member, name string, by *ir.KeyOf, at *ir.Node) {

@@ -62,7 +62,7 @@ func (a *analysis) whole(n *ir.Node) bool {
 	return false
 }
 
-// isFraction reports whether a constant float is no whole number.
+// isFraction reports whether a constant float is not a whole number.
 func isFraction(n *ir.Node) bool {
 	f := math.Float64frombits(n.Imm)
 	return n.Op == ir.OpConst && n.Type == stubs.Float && f != math.Trunc(f)

@@ -152,7 +152,8 @@ func (m Member) ranksAlike() bool {
 	return nodes[0].Imm == 0 || m.alwaysRanks() && len(match.Tasks)+len(match.Except)+len(match.Kinds) == 0
 }
 
-// ranksByArrival reports whether the policy ranks all tasks by the time of their arrival alone.
+// ranksByArrival reports whether the policy ranks all tasks by nothing but the time of their
+// arrival.
 func (m Member) ranksByArrival() bool {
 	a := newAnalysis(m.Verified.program, 0)
 	for _, r := range a.p.Reads {

@@ -51,7 +51,7 @@ func (a *analysis) mixedClock() {
 }
 
 // oneDay warns of clock.weekday > 5 and of its opposite, if the policy compares the day with
-// nothing else: they are about Saturday alone, and an author of > means several days.
+// nothing else: they are only about Saturday, and an author of > means several days.
 func (a *analysis) oneDay() {
 	var only *ir.Node
 	reads, uses := 0, 0

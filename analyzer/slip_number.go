@@ -124,7 +124,7 @@ func (a *analysis) constantOf(n *ir.Node) int64 {
 	return int64(a.named(n.B).Imm)
 }
 
-// sameDigits reports whether two numbers differ in the zeros at their ends alone.
+// sameDigits reports whether two numbers differ only in the zeros at their ends.
 func sameDigits(x, y int64) bool {
 	digits := func(n int64) string { return strings.TrimRight(strconv.FormatInt(n, 10), "0") }
 	return x != y && digits(x) == digits(y)

@@ -14,7 +14,7 @@ import (
 type briefCall strand
 
 // Block gives the task's slot to other tasks while fn runs: for network and disk, channels, sleep.
-// It returns fn's error when the task has a slot again, also when fn panics. Without a task in ctx,
+// It returns fn's error when the task has a slot again, even when fn panics. Without a task in ctx,
 // or inside another Block, Block only calls fn.
 //
 // Block is a safe point before fn runs, and not afterwards. A throw that arrives while fn runs

@@ -31,8 +31,7 @@ type class struct {
 	reported atomic.Bool // the log says that its tasks wait unannounced
 }
 
-// found counts the results of looks at the tasks of a class. Of two concurrent looks one may be
-// lost.
+// found counts the results of looks at the tasks of a class. Two concurrent looks may count once.
 type found struct{ runs, waits atomic.Int32 }
 
 // declared is what a document says about the tasks of a name. It is immutable.
@@ -69,8 +68,8 @@ type naming struct {
 	logs                     logLimit
 }
 
-// ran adds a task that has ended to the average, which follows about the last ten. Of two tasks
-// that end at the same time one may be lost.
+// ran adds a task that has ended to the average, which follows about the last ten. If two tasks end
+// at the same time, one of them may not count.
 func (c *class) ran(ns int64) {
 	if was := c.cost.Load(); was != 0 {
 		ns = was + (ns-was)/8

@@ -39,7 +39,7 @@ func failed() error {
 }
 
 // unwindingOf returns the throw that unwinds the task of ctx, or a task nested in it, if the caller
-// runs in a deferred call meanwhile. A throw that code has recovered unwinds nothing.
+// runs in a deferred call at that time. A throw that code has recovered unwinds nothing.
 func unwindingOf(ctx context.Context) error {
 	t := TaskOf(ctx)
 	if t.here() == nil {

@@ -227,21 +227,21 @@ func (rt *Runtime) armStall(now int64) {
 // Decisions returns a reader of what the runtime and its policies decide: throws, refusals,
 // switches, stalls, states that a policy sets, changes of policies, documents and modes. Verdicts
 // of policies in observe mode are included, once for each task, as in PolicyStats. Verdicts to
-// continue are not, nor what the application does itself, with Cancel, Shutdown or Yield. Of the
-// effects on states, only set of a state without keys to another value is a decision.
+// continue are not, and neither are Cancel, Shutdown and Yield, which the application calls itself.
+// An effect on a state is a decision only if it is a set that changes a state without keys.
 //
-// The reader begins after the decision with the number after: 0 for the oldest decision that is
-// kept, Latest for the next one to come, or the Number of a decision, to go on after it. The
-// runtime keeps the last 1024 decisions of each of four sorts: throws, refusals and stalls;
-// switches; states; and everything else. A reader that lags loses the oldest. Of a policy that
-// decides more than 100 times in a tenth of a second, the first 100 are kept, and so it is with the
-// states that it sets. DecisionReader.Lost counts the rest. Switches and states are in the stream
-// only from the first call of Decisions on.
+// The reader begins after the decision with the number after. Pass 0 to begin with the oldest
+// decision still kept, Latest to begin with the next one, or the Number of a decision to continue
+// after it. The runtime keeps the last 1024 decisions of each of four sorts: throws, refusals and
+// stalls; switches; states; and everything else. A reader that lags loses the oldest. In each tenth
+// of a second the runtime keeps at most 100 decisions of a policy, and at most 100 of the states
+// that it sets. DecisionReader.Lost counts the others. Switches and states are in the stream only
+// from the first call of Decisions on.
 //
-// A throw or refusal costs about 0.5 µs for the stream, read or not, and half as much when it is
-// not kept; a switch or a state as much once Decisions was called; and everything else nothing
-// (BenchmarkDecisions; bench: watch). A reader costs nothing while nothing is decided, needs no
-// Close, and delays no decision.
+// A throw or refusal costs about 0.5 µs for the stream, whether anything reads it or not, and half
+// as much when it is not kept. A switch or a state costs the same once Decisions has been called.
+// All else costs nothing (BenchmarkDecisions; bench: watch). A reader costs nothing while nothing
+// is decided, needs no Close, and delays no decision.
 func (rt *Runtime) Decisions(after uint64) *DecisionReader {
 	rt.decisions.watched.Store(true)
 	return &DecisionReader{stream: &rt.decisions, cursor: rt.decisions.log.From(after)}

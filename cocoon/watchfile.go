@@ -138,8 +138,8 @@ type fileWatch struct {
 	refused *textSum          // the text that was refused last; nil: the last one was accepted
 }
 
-// follow makes the notifications tell of the next change of the file, before a look at it. If there
-// are none, it asks for them, at times.
+// follow arms the notifications for the next change of the file, before a look at it. If there are
+// none, it asks for them from time to time.
 func (w *fileWatch) follow(path string) {
 	w.every = w.pace.unnotified
 	if w.pace.notified == 0 {

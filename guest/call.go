@@ -164,8 +164,8 @@ func (a *activation) invokeOn(fn api.Function, stack []uint64) error {
 	return err
 }
 
-// take returns the exported function for one call, which no other call uses meanwhile: each value
-// of type api.Function has one stack.
+// take returns the exported function for one call, which no other call uses at the same time: each
+// value of type api.Function has one stack.
 func (in *Instance) take(f *export) api.Function {
 	in.mu.Lock()
 	defer in.mu.Unlock()

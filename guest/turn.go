@@ -199,7 +199,7 @@ func (a *activation) pass(over bool) {
 }
 
 // hand hands the turn on, if another thread may have it, and returns the thread that has it now. In
-// a deterministic instance only the end of a slice selects another thread, also when a pause begins
+// a deterministic instance only the end of a slice selects another thread, even when a pause begins
 // at that moment, or is over before a notices it.
 func (a *activation) hand(over bool) (next *activation) {
 	a.in.mu.Lock()

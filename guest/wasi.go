@@ -70,7 +70,7 @@ func (a *activation) waited() {
 	call.End()
 }
 
-// polling makes poll_oneoff sleep before it begins, if the guest waits for a clock alone: then the
+// polling makes poll_oneoff sleep before it begins, if the guest waits only for a clock: then the
 // function holds no view of memory yet, and other threads of the instance run meanwhile. Otherwise
 // it is waiting.
 type polling struct{ waiting }

@@ -37,7 +37,7 @@ type awaiting struct {
 // fanOut contains the nodes that matter for one awaiting.
 type fanOut struct {
 	awaiting
-	group  bool // it is no channel
+	group  bool // it is not a channel
 	starts []ast.Node
 	waits  []ast.Node        // calls, including Done, and receives
 	ends   map[ast.Stmt]bool // loops that wait: until they are done

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// history is what an execution trace tells of Cocoon. All times are since the trace's clock began.
+// history is what an execution trace says about Cocoon. All times are since the trace's clock
+// began.
 type history struct {
 	begin, end time.Duration
 	tasks      map[trace.TaskID]*taskHistory

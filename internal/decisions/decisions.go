@@ -11,7 +11,7 @@ package decisions
 import "sync/atomic"
 
 // Log holds the last entries of each sort. One goroutine at a time may call Add. Any number of
-// goroutines may read, each with a cursor of its own, also while an entry is added.
+// goroutines may read, each with a cursor of its own, even while an entry is added.
 type Log[T any] struct {
 	rings []ring[T]
 	last  atomic.Uint64 // the number of the newest entry

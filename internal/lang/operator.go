@@ -99,7 +99,7 @@ func (l *lowerer) mismatch(n, an ast.Node, a value, bn ast.Node, b value) {
 	l.refuse(n, hint, "%s is %s and %s is %s", l.excerpt(an), describe(a), l.excerpt(bn), describe(b))
 }
 
-// asNumber suggests how to read the label v as a value of type t. It is empty if v is no label.
+// asNumber suggests how to read the label v as a value of type t. It is empty if v is not a label.
 func (l *lowerer) asNumber(n ast.Node, v value, t stubs.Type) string {
 	key, ok := l.nameRead(v)
 	if !ok || key.id != stubs.TaskLabels && key.id != stubs.ArrivingLabels {

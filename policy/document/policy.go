@@ -74,7 +74,7 @@ func lowerLimit(limits []policy.TimeLimit, i int) int {
 	own, _ := lang.ParsePattern(l.Func)
 	return slices.IndexFunc(limits, func(o policy.TimeLimit) bool {
 		if o.Limit >= l.Limit || o.Mode != l.Mode || o.Func == l.Func || o.Func == Default || l.Func == Default || !strings.Contains(o.Func, "*") {
-			return false // a name without a star is about itself alone
+			return false // a name without a star is only about itself
 		}
 		p, _ := lang.ParsePattern(o.Func)
 		return p.Covers(own)

@@ -85,7 +85,7 @@ func canonicalVerdict(text string) (string, error) {
 	return ThrowText(reason, retry), nil
 }
 
-// verdictHint says what to write in place of a text that is no verdict.
+// verdictHint says what to write in place of a text that is not a verdict.
 func verdictHint(text string) string {
 	name, rest, _ := strings.Cut(text, "(")
 	reason, closed := strings.CutSuffix(rest, ")")
