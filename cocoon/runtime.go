@@ -30,8 +30,8 @@ type Runtime struct {
 	cancel context.CancelFunc
 	tasks  atomic.Int64 // tasks that have not ended, except tasks in open slots
 	sample sample
-	cpu    cpuClock   // the timer's
-	gaps   *gapRecord // nil: gaps are not measured
+	cpu    cpuClock  // the timer's
+	gaps   *gapWatch // nil: gaps are not measured
 	log    *logQueue
 	looked atomic.Int64 // no stacks are taken for a report until then
 
@@ -252,7 +252,7 @@ func (rt *Runtime) Gaps() []Gap {
 	if rt.gaps == nil {
 		return nil
 	}
-	return rt.gaps.sorted()
+	return rt.gaps.record.Sorted()
 }
 
 // watching is a watch of a file, which ends with its context.
