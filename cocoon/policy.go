@@ -2,7 +2,6 @@ package cocoon
 
 import (
 	"strings"
-
 	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
