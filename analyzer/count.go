@@ -11,7 +11,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// lives are the events of a task's life, by what a task does that has them.
+// lives are the events of a task's life, for each way in which a task may live.
 var lives = []struct {
 	does   string
 	events stubs.Event

@@ -6,7 +6,7 @@ import (
 )
 
 // oneKey returns warnings about states that keep several keys, where the policies read and write
-// one constant alone: the key is the text in quotes, and all tasks share its value.
+// only one constant: the key is the text in quotes, and all tasks share its value.
 func oneKey(members []Member, d Declared) (all []Remark) {
 	type use struct {
 		first Member

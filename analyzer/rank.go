@@ -90,7 +90,7 @@ func (m Member) rankNodes() (all []*ir.Node) {
 }
 
 // rankUnit returns the type of the policy's first rank with a unit, which is not 0 and no plain
-// number: a plain number is before or behind all other ranks. It returns Int if no rank has a unit
+// number: a plain number is before or after all other ranks. It returns Int if no rank has a unit
 // and some rank is computed, and Unit if all ranks are plain numbers.
 func (m Member) rankUnit() stubs.Type {
 	unit := stubs.Unit

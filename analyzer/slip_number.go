@@ -39,9 +39,9 @@ func (a *analysis) miscounted() (all []Warning) {
 	return all
 }
 
-// limitWords finds limits in a text, and behindLimit what stands behind one: a fraction, and words of
-// which one may be its unit. "At most 3", "more than 3", "at least 4" and "fewer than 4" are all
-// limits of 3: the greatest number that is not above them.
+// limitWords finds limits in a text, and behindLimit the text that may follow one: a fraction, and
+// words of which one may be its unit. "At most 3", "more than 3", "at least 4" and "fewer than 4"
+// are all limits of 3: the greatest number that is not above them.
 var (
 	limitWords = regexp.MustCompile(`(?i)\b(at most|no more than|not more than|up to|maximum of|max\.?|more than|over|above|at least|fewer than|less than|below) ` +
 		`(\d+|one|two|three|four|five|six|seven|eight|nine|ten)\b`)

@@ -63,7 +63,7 @@ func (s *strand) hasWaited() bool {
 }
 
 // findsSlow reports whether the task is in a brief call that waits for a slow client. A receive may
-// wait because the client has sent all. Called under the loop's lock.
+// wait because the client has sent everything. Called under the loop's lock.
 func (s *strand) findsSlow() bool {
 	switch inside.Brief(s.brief.Load()) {
 	case inside.Writes, inside.Sends, inside.Works:

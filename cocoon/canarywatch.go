@@ -127,7 +127,7 @@ func (r conditions) holds(from, to figures) string {
 // share returns the share of the tasks that failed.
 func (s CanarySide) share() float64 { return float64(s.Failed) / float64(max(1, s.Ended)) }
 
-// minus returns what was counted since before.
+// minus returns the counts added since before was taken.
 func (s CanarySide) minus(before CanarySide) CanarySide {
 	return CanarySide{s.Ended - before.Ended, s.Failed - before.Failed, s.Queueing.minus(before.Queueing)}
 }

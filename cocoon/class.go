@@ -18,7 +18,7 @@ const (
 	Safe        = sched.Safe        // may run while a preemptible task is suspended half-way
 )
 
-// class is what all tasks of one name share.
+// class holds the data that all tasks of one name share.
 type class struct {
 	named
 	kept     bool                     // in the table of names; otherwise it belongs to a single task
@@ -34,7 +34,7 @@ type class struct {
 // found counts the results of looks at the tasks of a class. Two concurrent looks may count once.
 type found struct{ runs, waits atomic.Int32 }
 
-// declared is what a document says about the tasks of a name. It is immutable.
+// declared holds a document's declaration for the tasks of a name. It is immutable.
 type declared struct {
 	pattern lang.Pattern // the matching names
 	met     atomic.Bool  // of a pattern: a task with a matching name has arrived
@@ -47,11 +47,11 @@ type declared struct {
 	waits  bool    // declared to wait mostly
 }
 
-// naming is what a runtime knows about names of tasks and sections. Names may come from clients, so
-// the tables of names that were met are bounded. What code and documents declare is stored
-// separately: always in full, and freed when it is no longer declared. A name for which the table
-// has no room is looked up each time it arrives, so the same policies apply to it. What the runtime
-// learns about its tasks, such as their average cost, is lost.
+// naming holds a runtime's knowledge of the names of tasks and sections. Names may come from
+// clients, so the tables of names that were met are bounded. What code and documents declare is
+// stored separately: always in full, and freed when it is no longer declared. A name for which the
+// table has no room is looked up each time it arrives, so the same policies apply to it. What the
+// runtime learns about its tasks, such as their average cost, is lost.
 type naming struct {
 	classes  sync.Map // name -> *class
 	sections sync.Map // name -> *named

@@ -87,8 +87,7 @@ type Config struct {
 	// and cocoon.tenant, if tenants are registered, in addition to the labels in the context that
 	// the task was given. Goroutines that the task starts inherit them. When the task ends, its
 	// goroutine gets the labels in the given context, or the labels of the task around it: labels
-	// set with pprof.SetGoroutineLabels alone are lost. It costs a task about 0.1 µs (bench:
-	// watch).
+	// set only with pprof.SetGoroutineLabels are lost. It costs a task about 0.1 µs (bench: watch).
 	ProfileLabels bool
 
 	// Trace shows tasks in execution traces (runtime/trace): a trace task for each task, with the

@@ -151,7 +151,7 @@ func (l *Loop) custom(s *strand, name string, value float64) {
 	}
 }
 
-// Notify raises the custom event of that name. The policies registered for it are evaluated on the
+// Notify raises the custom event called name. The policies registered for it are evaluated on the
 // calling goroutine, for each running task, or once per loop if they refer to no task.
 func (rt *Runtime) Notify(name string, value float64) {
 	for _, l := range *rt.loops.Load() {

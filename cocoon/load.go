@@ -69,7 +69,7 @@ func (rt *Runtime) CheckPolicyFile(name string) ([]PolicyChange, error) {
 
 // readPolicyFile reads a document, and returns the file's absolute path, and the sum of its text
 // even if it is not a document. A program may load a pipe at its start. A watch reads regular files
-// only: it would wait for the writer of a pipe, and no document could be loaded meanwhile.
+// only: it would wait for the writer of a pipe, and no document could be loaded in that time.
 func readPolicyFile(name string, regular bool) (path string, doc *document.Document, text textSum, err error) {
 	if path, err = filepath.Abs(name); err != nil {
 		return "", nil, text, fmt.Errorf("cocoon: %w", err)
@@ -160,7 +160,7 @@ func (rt *Runtime) checkLoad(doc *document.Document, path, name string) ([]Polic
 	return c.changes(), nil
 }
 
-// changes returns what the change does, before it is made. Called with regMu held.
+// changes describes the effects of the change, before it is made. Called with regMu held.
 func (c *change) changes() []PolicyChange {
 	off := map[string]bool{}
 	for _, v := range c.was.versions {

@@ -81,7 +81,7 @@ type Runtime struct {
 	policies      map[string]*Registration
 	endedPolicies endedPolicies // guarded by regMu
 	funcs         map[string]*safeFunc
-	// files holds what each document has put in force, by the absolute path of its file.
+	// files holds the loaded documents, by the absolute paths of their files.
 	files    map[string]*loadedDocument
 	loads    map[string]*DocumentStats // by the same paths
 	watched  map[string]*watching      // files that WatchPolicyFile watches, by path
@@ -158,7 +158,7 @@ type sample struct {
 	expected int64        // when the next tick should come; owned by the timer's thread
 }
 
-// tenantTable is what is registered about tenants. It is immutable, except for told.
+// tenantTable holds the registration of tenants. It is immutable, except for told.
 type tenantTable struct {
 	label  stubs.NameID
 	text   string
@@ -224,7 +224,7 @@ func (rt *Runtime) armStall(now int64) {
 	}
 }
 
-// Decisions returns a reader of what the runtime and its policies decide: throws, refusals,
+// Decisions returns a reader of the decisions of the runtime and its policies: throws, refusals,
 // switches, stalls, states that a policy sets, changes of policies, documents and modes. Verdicts
 // of policies in observe mode are included, once for each task, as in PolicyStats. Verdicts to
 // continue are not, and neither are Cancel, Shutdown and Yield, which the application calls itself.

@@ -68,7 +68,7 @@ type watcher struct {
 	next *watcher // in the task's list; guarded by rare.mu
 }
 
-// traced is what a task has in a trace. It is owned by the task's goroutine.
+// traced holds a task's entries in an execution trace. The task's goroutine owns it.
 type traced struct {
 	ctx    context.Context
 	task   *trace.Task

@@ -41,8 +41,8 @@ type version struct {
 	ended         atomic.Bool  // in observe mode: it would have cancelled itself
 }
 
-// loadedDocument is what a YAML document has put in force, or is about to. It is immutable; regMu
-// guards the objects in it.
+// loadedDocument is a YAML document in force, or about to be, with its versions. It is immutable;
+// regMu guards the objects in it.
 type loadedDocument struct {
 	states   map[string]policy.State
 	tasks    map[string]*declared

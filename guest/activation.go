@@ -212,7 +212,7 @@ func (a *activation) soon() {
 	}
 }
 
-// nothing is what left holds when the guest must look at its next safe point.
+// nothing is the value of left when the guest must call the host at its next safe point.
 const nothing = math.MaxUint64 // -1
 
 // refill sets how far the guest runs until it looks again. That is its next safe point if the call

@@ -56,7 +56,7 @@ func (in *Instance) callOutside(ctx context.Context, f *export, j job) (results 
 	return results, a.final(err)
 }
 
-// job is what a call does with its function, when it is its turn.
+// job is the work of a call in its turn.
 type job struct {
 	args []uint64
 	many func(ctx context.Context, call func(stack []uint64) error) error // of Batch; nil: one call

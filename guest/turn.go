@@ -82,7 +82,7 @@ func (a *activation) await() error {
 	})
 }
 
-// giveUp withdraws a from the queue for the turn, or passes the turn on if a has got it meanwhile.
+// giveUp withdraws a from the queue for the turn, or passes the turn on if a has just got it.
 func (a *activation) giveUp() {
 	a.in.mu.Lock()
 	defer a.in.mu.Unlock()

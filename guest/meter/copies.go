@@ -1,7 +1,8 @@
 package meter
 
-// A loop with little code looks only in every second iteration: its code is written twice, and the first
-// copy alone looks. An iteration that goes on leaves a block, behind which the second copy stands:
+// A loop with little code looks only in every second iteration: its code is written twice, and the
+// first copy alone looks. An iteration that continues leaves a block, after which the second copy
+// stands:
 //
 //	loop $loop
 //	  look, charge

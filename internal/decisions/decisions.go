@@ -64,7 +64,7 @@ type Cursor[T any] struct {
 	lost   uint64
 }
 
-// From returns a cursor for the entries after the entry of that number. A number that no entry has
+// From returns a cursor for the entries after the entry with the number. A number that no entry has
 // yet stands for the last one.
 func (l *Log[T]) From(after uint64) *Cursor[T] {
 	return &Cursor[T]{log: l, places: make([]uint64, len(l.rings)), after: min(after, l.Last())}

@@ -27,7 +27,7 @@ func NewTrend(r Read, of stubs.Type, now int64, word uint64) Trend {
 	return t
 }
 
-// Restart forgets the history. It begins anew with a word of the state.
+// Restart forgets the history. It begins again with a word of the state.
 func (t *Trend) Restart(now int64, word uint64) {
 	t.now = max(t.now, now)
 	t.growth = growth{begin: t.now, first: word, step: t.now / (t.window / steps)}
