@@ -84,7 +84,7 @@ func (c *contraries) shareIn(s scene, free *analysis, conds []condition) (found 
 	return found
 }
 
-// within calls f with each operation of a condition, also behind a let.
+// within calls f with each operation of a condition, even in the body of a let.
 func (a *analysis) within(n *ir.Node, f func(*ir.Node)) {
 	n.Any(func(n *ir.Node) bool {
 		if n.Op == ir.OpLocal {

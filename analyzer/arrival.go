@@ -114,8 +114,8 @@ func (r *arrivals) alone(all []*ir.Node, does string) (found taskRead, ok bool) 
 	return found, false
 }
 
-// tasksIn returns what an expression reads of both tasks: by itself, in the keys of states, or as
-// the list of a quantifier.
+// tasksIn returns an expression's reads of both tasks: by itself, in the keys of states, or as the
+// list of a quantifier.
 func (r *arrivals) tasksIn(n *ir.Node) tasksIn {
 	in, known := r.uses[n]
 	if !known {

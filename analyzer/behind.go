@@ -57,8 +57,8 @@ func behind(members []Member) (all []Remark) {
 }
 
 // precedes reports whether a policy decides about a task before m does, if the conditions of both
-// hold. On ticks a policy that compares times alone has decided when they come to hold, unless m
-// may end tasks that it may not.
+// hold. On ticks a policy that compares only times has decided when they come to hold, unless m may
+// end tasks that it may not.
 func (o Member) precedes(m Member, earlier bool) bool {
 	p := o.Verified.program
 	switch {
@@ -99,8 +99,8 @@ func (m Member) covers(o Member) bool {
 		(len(a.Kinds) == 0 || slices.Equal(a.Kinds, b.Kinds)) && (len(a.Loops) == 0 || slices.Equal(a.Loops, b.Loops))
 }
 
-// coversNames reports whether some names and patterns match all names that other ones match; no
-// name stands for all.
+// coversNames reports whether some names and patterns match all names that others match; no name
+// stands for all.
 func coversNames(all, names []string) bool {
 	if len(names) == 0 {
 		names = []string{"*"}
@@ -114,8 +114,8 @@ func coversNames(all, names []string) bool {
 	})
 }
 
-// sharesReads reports whether both policies read the same stub, which is no state, or one reads a
-// stub that bounds a stub of the other.
+// sharesReads reports whether both policies read the same stub, which is not a state, or one reads
+// a stub that bounds a stub of the other.
 func sharesReads(a, b Member) bool {
 	return slices.ContainsFunc(a.Verified.program.Reads, func(r ir.Read) bool {
 		return !r.OfState() && r.Stub != stubs.Draw && slices.ContainsFunc(b.Verified.program.Reads, func(s ir.Read) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// lives are the events of a task's life, by what a task does that has them.
+// lives are the events of a task's life, for each way in which a task may live.
 var lives = []struct {
 	does   string
 	events stubs.Event
@@ -31,7 +31,7 @@ type tally struct {
 	up, down stubs.Event // on which it goes up, and down
 	by       []counting
 	one      float64 // the only number by which it changes; NaN if there are several
-	other    bool    // something else changes the state, so it is no plain count
+	other    bool    // something else changes the state, so it is not a plain count
 	rises    bool    // some effect makes it greater
 	falls    bool    // some effect makes it less
 	moves    bool    // some effect gives it any value
@@ -77,7 +77,7 @@ func drifts(members []Member, d Declared) (all []Remark) {
 
 // pairs reports whether up and down may be meant for the same tasks: some task has both, or one is
 // about tasks that come and the other about tasks that end. A limit that goes up on exit and down
-// on leave is no count.
+// on leave is not a count.
 func (c *tally) pairs() bool {
 	for _, l := range lives {
 		if l.events&c.up != 0 && l.events&c.down != 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// additions follows the statements of a policy that counts tasks, and finds what it may add to the
-// state in one evaluation.
+// additions follows the statements of a policy that counts tasks, and finds the amounts that it may
+// add to the state in one evaluation.
 type additions struct {
 	*analysis // of the policy, for certain tasks
 	sum       *sum

@@ -12,8 +12,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// amount is what effects add to a state: multiples of state stubs, by their text, and under "" a
-// number. A stub that a task keeps has one text, whether the task arrives or runs.
+// amount is the sum that effects add to a state: multiples of state stubs, by their text, and under
+// "" a number. A stub that a task keeps has one text, whether the task arrives or runs.
 type amount map[string]float64
 
 // oneself is the text of the state that an amount is added to.
@@ -81,7 +81,7 @@ func newSum(p *ir.Program, state string) *sum {
 	return s
 }
 
-// effect returns what the effect n adds to the state; ok is false if that is not known.
+// effect returns the amount that the effect n adds to the state; ok is false if it is not known.
 func (s *sum) effect(n *ir.Node) (a amount, ok bool) {
 	s.known = map[int]amount{}
 	a, ok = s.of(n.A, s.p.Sites[n.Index].By)

@@ -77,7 +77,7 @@ func (r *refusals) refuses(m Member, fired []*ir.Node, o Member) (yes bool) {
 	return yes
 }
 
-// amounts returns what the effects add to the state.
+// amounts returns the amounts that the effects add to the state.
 func (r *refusals) amounts(m Member, fired []*ir.Node) (all []amount) {
 	for _, n := range fired {
 		if i := slices.IndexFunc(r.by, func(by counting) bool { return by.effect == n }); i >= 0 {

@@ -94,13 +94,13 @@ func (c *tally) first() int {
 	return 1
 }
 
-// counted is what policies add to a state for one task.
+// counted is the amount that policies add to a state for one task.
 type counted struct {
 	all            []amount
 	vague, bounded bool
 }
 
-// over returns what the policies add on several events, each once.
+// over returns the amount that the policies add on several events, each once.
 func (c *tally) over(events stubs.Event, prop property, value string) counted {
 	total := counted{all: []amount{{}}}
 	for range bits.OnesCount16(uint16(events)) {

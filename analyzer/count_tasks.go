@@ -14,8 +14,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// property is what a task keeps, by the stub of a task that runs; of labels with the key. Values of
-// a property are texts.
+// property is a constant property of a task, named by the stub of a running task; of labels with
+// the key. Values of a property are texts.
 type property struct {
 	stub stubs.ID
 	key  string

@@ -33,7 +33,7 @@ func (c *tally) oneWay(members []Member, d Declared) []Remark {
 		if n := m.compared(name, func(state string) bool { return written[m.own(state)] == nil }); n != nil {
 			if s, _ := by.declaration(d); s.TTL > 0 {
 				return []Remark{m.remark(n, c.windowHint(m, s.TTL),
-					"a ttl is no window: the state %s keeps a key until no task has written it for %v, so %s is decided some day for tasks that come more often", name, s.TTL, m.text(n))}
+					"a ttl is not a window: the state %s keeps a key until no task has written it for %v, so %s is decided some day for tasks that come more often", name, s.TTL, m.text(n))}
 			}
 			if !c.falls && m.nextToRate(n, name) {
 				continue
@@ -66,7 +66,7 @@ func (m Member) nextToRate(n *ir.Node, state string) bool {
 	})
 }
 
-// arrivals reports whether the count goes up by arriving tasks alone, and refuses them in a policy.
+// arrivals reports whether only arriving tasks raise the count, in a policy that refuses them.
 func (c *tally) arrivals(m Member) bool {
 	return c.up == stubs.Enqueue && c.rises && !c.other && m.Verified.program.On == stubs.Enqueue && m.Verified.program.Root.Any(throws) &&
 		slices.ContainsFunc(c.by, func(by counting) bool { return !by.refused() })

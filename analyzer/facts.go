@@ -12,7 +12,7 @@ type facts struct {
 	trail  []change
 	dead   bool // the facts contradict each other: nothing executes here
 	sets   []ir.Set
-	ties   map[term]*tie // of reads; for warnings alone, as related
+	ties   map[term]*tie // of reads; only for warnings, as related
 	fuel   int           // the remaining work of refinement; at 0 the analysis proves less
 
 	related map[term][]related

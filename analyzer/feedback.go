@@ -141,7 +141,7 @@ func (a *analysis) inTroubleBy(conds []condition, flag bool) (s slope) {
 	return s
 }
 
-// inTrouble returns what an effect does, and when; known is false if it may do anything.
+// inTrouble returns the response of an effect; known is false if the effect may do anything.
 func (c counting) inTrouble() (now response, known bool) {
 	p := c.Verified.program
 	a := newAnalysis(p, 0)
@@ -192,7 +192,7 @@ func (c counting) direction(a *analysis) slope {
 	return mixed
 }
 
-// bounded returns what an effect gives its state, without a constant bound around it.
+// bounded returns the value that an effect gives its state, without a constant bound around it.
 func (c counting) bounded(a *analysis) *ir.Node {
 	n := *c.effect
 	for range 2 { // clamp has two bounds

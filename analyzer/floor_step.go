@@ -9,7 +9,7 @@ import (
 )
 
 // sinking returns warnings about states that an effect lowers by steps, far below 0 too, where that
-// has no meaning: the state is a share, a limit of the load, or a count that events alone move. It
+// has no meaning: the state is a share, a limit of the load, or a count that only events move. It
 // comes back above 0 only after as many steps up.
 func sinking(members []Member) (all []Remark) {
 	for _, m := range members {

@@ -74,8 +74,8 @@ func (f *form) enter(n *ir.Node, depth int) error {
 	return nil
 }
 
-// statement checks a node of type Unit or Verdict, in which effects are allowed. Of the operations
-// with a value, only OpTake has an effect, and it may not be in a predicate. So no site fires
+// statement checks a node of type Unit or Verdict, in which effects are allowed. OpTake is the only
+// operation with a value that has an effect, and it may not be in a predicate. So no site fires
 // twice, because each occurs once in the program.
 func (f *form) statement(n *ir.Node, want stubs.Type, depth int) error {
 	if err := f.enter(n, depth); err != nil {

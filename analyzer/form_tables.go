@@ -11,7 +11,7 @@ func (f *form) tables() error {
 	p := f.p
 	switch {
 	case p.On == 0 || p.On&^stubs.AnyEvent != 0:
-		return malformed("%#x is no set of notifications", uint16(p.On))
+		return malformed("%#x is not a set of notifications", uint16(p.On))
 	case p.Words < 0 || p.Words > maxWords:
 		return malformed("a snapshot of %d words; 0 to %d are possible", p.Words, maxWords)
 	case len(p.Reads) > maxTable || len(p.Locals) > maxTable || len(p.Reasons) > maxTable:

@@ -49,8 +49,8 @@ func TestMalformed(t *testing.T) {
 		change func(p *ir.Program)
 	}{
 		{"there is no program", func(p *ir.Program) { p.Root = nil }},
-		{"no set of notifications", func(p *ir.Program) { p.On = 0 }},
-		{"no set of notifications", func(p *ir.Program) { p.On = 1 << 15 }},
+		{"not a set of notifications", func(p *ir.Program) { p.On = 0 }},
+		{"not a set of notifications", func(p *ir.Program) { p.On = 1 << 15 }},
 		{"a snapshot of -1 words", func(p *ir.Program) { p.Words = -1 }},
 		{"a snapshot of 1000000 words", func(p *ir.Program) { p.Words = 1e6 }},
 		{"words at", func(p *ir.Program) { p.Words-- }},

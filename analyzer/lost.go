@@ -5,7 +5,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// target is what an effect writes: a key of a state, the place of a task in the queue, or the
+// target is the object of an effect: a key of a state, the place of a task in the queue, or the
 // policy's interval.
 type target struct {
 	effect stubs.Effect // Rank, Interval, or Set for states
@@ -28,9 +28,9 @@ func targetOf(s ir.Site) (t target, ok bool) {
 	return t, false
 }
 
-// lost warns of effects that a later effect on each path behind them overwrites. It returns the
-// targets that n overwrites on all its paths, with the last effect on each. An effect that another
-// one overwrites on some paths alone is a default, and gets no warning.
+// lost warns of effects that a later effect overwrites on each path. It returns the targets that n
+// overwrites on all its paths, with the last effect on each. An effect that another one overwrites
+// only on some paths is a default, and gets no warning.
 func (a *analysis) lost(n *ir.Node) map[target]*ir.Node {
 	switch n.Op {
 	case ir.OpEffect:

@@ -10,8 +10,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// misspeltLabels returns warnings about values of labels that differ in capital letters alone from
-// a value that the documents name elsewhere: names are compared letter by letter. A policy that
+// misspeltLabels returns warnings about values of labels that differ only in capital letters from a
+// value that the documents name elsewhere: names are compared letter by letter. A policy that
 // compares with both spellings expects both.
 func misspeltLabels(members []Member, tasks map[string]document.Class) (all []Remark) {
 	declared, compared := map[string][]string{}, make([]map[string][]string, len(members)) // values by label

@@ -34,7 +34,7 @@ func moments(members []Member) (all []Remark) {
 	return all
 }
 
-// isSpan reports whether a value is a constant above 0, or made of the times of a task alone.
+// isSpan reports whether a value is a constant above 0, or made only of the times of a task.
 func (a *analysis) isSpan(n *ir.Node) bool {
 	g := grounds{}
 	a.readsIn(n, map[int]bool{}, &g)

@@ -6,13 +6,13 @@ import (
 )
 
 // oneKey returns warnings about states that keep several keys, where the policies read and write
-// one constant alone: the key is the text in quotes, and all tasks share its value.
+// only one constant: the key is the text in quotes, and all tasks share its value.
 func oneKey(members []Member, d Declared) (all []Remark) {
 	type use struct {
 		first Member
 		at    *ir.Node
 		texts map[string]bool
-		mixed bool // some key is no constant
+		mixed bool // some key is not a constant
 	}
 	uses, order := map[string]*use{}, []string{}
 	note := func(m Member, name string, by *ir.KeyOf, at *ir.Node) {

@@ -9,8 +9,8 @@ import (
 )
 
 // OnLoops returns a warning about a policy that counts custom events on several loops: each of them
-// evaluates the policy, so the count is a multiple of the events. There is none if the policy reads
-// what differs from loop to loop.
+// evaluates the policy, so the count is a multiple of the events. There is no warning if the policy
+// reads a value that differs from loop to loop.
 func OnLoops(m Member, loops []Loop) *Remark {
 	p := m.Verified.program
 	if m.Spec.Mode == policy.Off || len(loops) < 2 || p.On != stubs.Custom || p.ForEach() != 0 {

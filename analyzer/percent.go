@@ -10,8 +10,8 @@ import (
 )
 
 // percentages returns warnings about states that begin with a percentage, such as 100, and that
-// policies use as a share of 0 to 1: as a probability, or next to a share. A state that
-// begins below 0 is none, because a share may grow from there.
+// policies use as a share of 0 to 1: as a probability, or next to a share. A state that begins
+// below 0 is not among them, because a share may grow from there.
 func percentages(members []Member, d Declared) (all []Remark) {
 	for _, m := range members {
 		p := m.Verified.program

@@ -39,11 +39,11 @@ func (r *review) quotient(n *ir.Node) {
 // also warns of a percentage, which is above 1 for most values.
 func (a *analysis) wholeChance(n, share *ir.Node) {
 	if v := a.values[share].floats; v.lo >= 0 && v.hi == 100 {
-		a.warn(n, "write a share between 0 and 1, without the factor 100", "%s is no chance: %s is a percentage of 0 to 100, and chance wants a share between 0 and 1", a.text(n), a.text(share))
+		a.warn(n, "write a share between 0 and 1, without the factor 100", "%s is not a chance: %s is a percentage of 0 to 100, and chance wants a share between 0 and 1", a.text(n), a.text(share))
 		return
 	}
 	if a.whole(share) && !a.values[n].truth.constant() {
-		a.warn(n, "write a share between 0 and 1, as in float(queue.length) / 100.0", "%s is no chance: %s is a whole number, and chance wants a share between 0 and 1", a.text(n), a.text(share))
+		a.warn(n, "write a share between 0 and 1, as in float(queue.length) / 100.0", "%s is not a chance: %s is a whole number, and chance wants a share between 0 and 1", a.text(n), a.text(share))
 	}
 }
 
@@ -62,7 +62,7 @@ func (a *analysis) whole(n *ir.Node) bool {
 	return false
 }
 
-// isFraction reports whether a constant float is no whole number.
+// isFraction reports whether a constant float is not a whole number.
 func isFraction(n *ir.Node) bool {
 	f := math.Float64frombits(n.Imm)
 	return n.Op == ir.OpConst && n.Type == stubs.Float && f != math.Trunc(f)

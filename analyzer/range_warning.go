@@ -48,7 +48,7 @@ func (a *analysis) loses(before *analysis) bool {
 	return lost || continues[before] && !continues[a]
 }
 
-// decided returns the first comparison of a state that is constant with the ranges alone, except
+// decided returns the first comparison of a state that is constant because of the ranges, except
 // for a guard: a comparison with 0 of a state that the policy divides by, or takes the root of.
 func (m Member) decided(r *ranges, knows, before *analysis) (found *ir.Node) {
 	p := m.Verified.program

@@ -90,7 +90,7 @@ func (m Member) rankNodes() (all []*ir.Node) {
 }
 
 // rankUnit returns the type of the policy's first rank with a unit, which is not 0 and no plain
-// number: a plain number is before or behind all other ranks. It returns Int if no rank has a unit
+// number: a plain number is before or after all other ranks. It returns Int if no rank has a unit
 // and some rank is computed, and Unit if all ranks are plain numbers.
 func (m Member) rankUnit() stubs.Type {
 	unit := stubs.Unit
@@ -152,7 +152,8 @@ func (m Member) ranksAlike() bool {
 	return nodes[0].Imm == 0 || m.alwaysRanks() && len(match.Tasks)+len(match.Except)+len(match.Kinds) == 0
 }
 
-// ranksByArrival reports whether the policy ranks all tasks by the time of their arrival alone.
+// ranksByArrival reports whether the policy ranks all tasks by nothing but the time of their
+// arrival.
 func (m Member) ranksByArrival() bool {
 	a := newAnalysis(m.Verified.program, 0)
 	for _, r := range a.p.Reads {

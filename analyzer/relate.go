@@ -9,8 +9,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Related returns the relation of two reads of one evaluation; ok is false if there is none. Of two
-// quantiles of one figure the lower one is never greater.
+// Related returns the relation of two reads of one evaluation; ok is false if there is none. For
+// example, a figure's lower quantile is never greater than its higher one.
 func Related(of, to ir.Read) (r ir.Relation, ok bool) {
 	whole := func(r ir.Read) bool {
 		return r.Taken == ir.TakenWhole && (r.Pattern == "" || r.Type != stubs.Bool)

@@ -13,7 +13,7 @@ func (f *facts) in(x term, set int) term {
 }
 
 // withinSet returns whether one of the values can be in the set, and whether one can be outside.
-// For integers it uses the bounds alone.
+// For integers it uses only the bounds.
 func withinSet(v value, s ir.Set) truth {
 	if v.of == stubs.Name {
 		if v.names.except {

@@ -44,7 +44,7 @@ func shadows(members []Member) (all []Remark) {
 
 var idleness = map[policy.Mode]string{policy.Observe: "in mode observe it writes a shadow", policy.Off: "in mode off it writes nothing"}
 
-// halves warns of a count that policies in mode enforce move in one direction alone, because the
+// halves warns of a count that policies in mode enforce move in only one direction, because the
 // policy for the other direction does not enforce.
 func halves(members []Member, state string) []Remark {
 	c := countsOf(members)[state]

@@ -137,7 +137,7 @@ func (a *analysis) comparison(n *ir.Node) {
 	case n.A.Type == stubs.Float && x.Op == ir.OpFloat && isFraction(y):
 		a.fraction(n, x.A, y)
 	case x.Op == ir.OpMix && int64(y.Imm) < large:
-		a.warn(n, "write hash(...) % 100 < 5 for 5 of 100", "hash() is a number of 63 bits, and %d is no share of them", int64(y.Imm))
+		a.warn(n, "write hash(...) % 100 < 5 for 5 of 100", "hash() is a number of 63 bits, and %d is not a share of them", int64(y.Imm))
 	case n.Op != ir.OpEq && n.Op != ir.OpNe || x.Op != ir.OpRead || x.Type != stubs.Duration:
 	default:
 		stub := a.reads[x.Index].Stub

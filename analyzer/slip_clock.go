@@ -41,7 +41,7 @@ func (a *analysis) mixedClock() {
 	a.p.Root.Any(func(n *ir.Node) bool {
 		switch {
 		case n.Op == ir.OpAdd && sum(n, stubs.ClockMinute, stubs.ClockHour, 60):
-			a.warn(n, "write clock.hour * 60 + clock.minute", "%s is no time of the day: an hour has 60 minutes", a.text(n))
+			a.warn(n, "write clock.hour * 60 + clock.minute", "%s is not a time of the day: an hour has 60 minutes", a.text(n))
 		case n.B == nil || n.Type != stubs.Bool:
 		case n.B.Op == ir.OpConst && n.B.Imm%100 >= 60 && sum(n.A, stubs.ClockHour, stubs.ClockMinute, 100):
 			a.warn(n, "write minutes of 0 to 59, as in 230 for half past two", "%s is about no time of the day: %d has %d minutes", a.text(n), n.B.Imm, n.B.Imm%100)
@@ -51,7 +51,7 @@ func (a *analysis) mixedClock() {
 }
 
 // oneDay warns of clock.weekday > 5 and of its opposite, if the policy compares the day with
-// nothing else: they are about Saturday alone, and an author of > means several days.
+// nothing else: they are only about Saturday, and an author of > means several days.
 func (a *analysis) oneDay() {
 	var only *ir.Node
 	reads, uses := 0, 0
@@ -113,7 +113,7 @@ func (a *analysis) byParts(conds []condition) bool {
 		return false
 	}
 	outer := &ir.Node{Pos: min(ofHour.Pos, ofMinute.Pos), End: max(ofHour.End, ofMinute.End)}
-	a.warn(outer, "write clock.hour * 60 + clock.minute "+time, "%s is no time of the day: it leaves out the %s", a.text(outer), left)
+	a.warn(outer, "write clock.hour * 60 + clock.minute "+time, "%s is not a time of the day: it leaves out the %s", a.text(outer), left)
 	return true
 }
 

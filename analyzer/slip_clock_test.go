@@ -12,7 +12,7 @@ import (
 func TestTimesByParts(t *testing.T) {
 	const later, earlier = "it leaves out the first 30 minutes of each later hour", "it leaves out the last 29 minutes of each earlier hour"
 	for cond, want := range map[string]string{
-		`clock.hour >= 22 and clock.minute >= 30`:                                            "clock.hour >= 22 and clock.minute >= 30 is no time of the day: " + later,
+		`clock.hour >= 22 and clock.minute >= 30`:                                            "clock.hour >= 22 and clock.minute >= 30 is not a time of the day: " + later,
 		`clock.hour > 21 and 30 <= clock.minute`:                                             later,
 		`clock.hour <= 17 and queue.length > 3 and clock.minute <= 30`:                       earlier,
 		`clock.hour in 9..17 and clock.minute <= 30`:                                         earlier,
@@ -41,7 +41,7 @@ func TestTimesByParts(t *testing.T) {
 	unless := on(stubs.Enqueue, `clock.hour < 22 or clock.minute < 30 ? continue() : rank(1)`)
 	unless.Zone = "UTC"
 	for _, w := range members(t, declared, unless)[0].Verified.Warnings() {
-		if w.Reason == "clock.hour < 22 or clock.minute < 30 is no time of the day: "+later {
+		if w.Reason == "clock.hour < 22 or clock.minute < 30 is not a time of the day: "+later {
 			return
 		}
 	}

@@ -157,7 +157,7 @@ func (c *contraries) unmeasured(n *ir.Node, of ir.Read) bool {
 	return a.reached[n]
 }
 
-// selects reports whether the policy is about some tasks alone, by their names, kinds or labels.
+// selects reports whether the policy is about only some tasks, by their names, kinds or labels.
 func (a *analysis) selects(g grounds) bool {
 	names := func(r ir.Read) bool {
 		return r.Type == stubs.Name || r.Pattern != "" || r.Taken != ir.TakenWhole || r.Type == stubs.NameList

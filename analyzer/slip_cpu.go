@@ -24,7 +24,7 @@ func (a *analysis) processors(n, read, with *ir.Node) {
 	switch known := float64(a.machine); {
 	case read.Op != ir.OpRead || a.reads[read.Index].Stub != stubs.RuntimeCPU:
 	case percent(c) && known == 0:
-		a.warn(n, "write 1.8 for 90 % of two processors", "runtime.cpu counts processors, and is no percentage: %v are more than most machines have", c)
+		a.warn(n, "write 1.8 for 90 % of two processors", "runtime.cpu counts processors, and is not a percentage: %v are more than most machines have", c)
 	case known > 0 && above && c >= known:
 		a.warn(n, fmt.Sprintf("write %v for 90 %% of them", 0.9*known), "%s is never true: runtime.cpu counts processors, and the process has %v", a.text(n), known)
 	case known >= 4 && above && 0.5 <= c && c < 1:

@@ -7,9 +7,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// unset warns of an "or" if one of its sides alone makes the policy refuse or end all tasks whose
-// label differs from a constant: that includes the tasks without the label. An author who means
-// these tasks writes a policy of their own for them.
+// unset warns of an "or" if one of its sides by itself makes the policy refuse or end all tasks
+// whose label differs from a constant: that includes the tasks without the label. An author who
+// means these tasks writes a policy of their own for them.
 func (a *analysis) unset() (all []Warning) {
 	c := a.contraries(stubs.Throw)
 	c.follow(a.p.Root, nil, func(n *ir.Node, conds []condition) {

@@ -66,7 +66,7 @@ type condition struct {
 	holds bool
 }
 
-// grounds are what the conditions on the way to a verdict say.
+// grounds are the conditions on the way to a verdict.
 type grounds struct {
 	right, wrong [allReasons]bool
 	by           [allReasons]ir.Read // the wrong read

@@ -68,7 +68,7 @@ func (a *analysis) figureOf(conds []condition) (of ir.Read, ok bool) {
 }
 
 // apartBy returns the conditions that decide between what an effect writes and what another effect
-// writes in its place, if figures alone decide that.
+// writes in its place, if only figures decide that.
 func (a *analysis) apartBy(n *ir.Node, writes []*ir.Node) (conds []condition) {
 	mine := conditionsOf(a.p.Root, n)
 	apart := func(conds, from []condition) bool { // by figures alone

@@ -8,7 +8,7 @@ import (
 )
 
 // mixed warns of names that an author lists with "or" in front of a condition that is about the
-// last one alone, because "and" binds tighter: name == "a" or name == "b" and queue.length > 9.
+// last one only, because "and" binds tighter: name == "a" or name == "b" and queue.length > 9.
 func (a *analysis) mixed() {
 	a.p.Root.Any(func(n *ir.Node) bool {
 		if n.Op != ir.OpOr || !a.plain(n) {

@@ -46,7 +46,7 @@ func (a *analysis) checkRetry(n *ir.Node) {
 }
 
 // retries returns warnings about throws that tell the caller a moment, out of a state to which
-// policies give moments alone.
+// policies give only moments.
 func retries(members []Member) (all []Remark) {
 	holds := map[string]bool{} // by the own names of states
 	for name, c := range countsOf(members) {

@@ -9,7 +9,7 @@ import (
 
 // apartFromNaN warns of conditions of choices that hold whenever they are reached, if float states
 // and their averages are numbers, which they always are on a server: a hysteresis with swapped
-// thresholds, for example. The verifier itself reckons with NaN, so this is for warnings alone.
+// thresholds, for example. The verifier itself reckons with NaN, so this is only for warnings.
 func (a *analysis) apartFromNaN() {
 	b, some := newAnalysis(a.p, a.interval), false
 	for _, r := range a.p.Reads {

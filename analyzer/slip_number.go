@@ -39,9 +39,9 @@ func (a *analysis) miscounted() (all []Warning) {
 	return all
 }
 
-// limitWords finds limits in a text, and behindLimit what stands behind one: a fraction, and words of
-// which one may be its unit. "At most 3", "more than 3", "at least 4" and "fewer than 4" are all
-// limits of 3: the greatest number that is not above them.
+// limitWords finds limits in a text, and behindLimit the text that may follow one: a fraction, and
+// words of which one may be its unit. "At most 3", "more than 3", "at least 4" and "fewer than 4"
+// are all limits of 3: the greatest number that is not above them.
 var (
 	limitWords = regexp.MustCompile(`(?i)\b(at most|no more than|not more than|up to|maximum of|max\.?|more than|over|above|at least|fewer than|less than|below) ` +
 		`(\d+|one|two|three|four|five|six|seven|eight|nine|ten)\b`)
@@ -124,7 +124,7 @@ func (a *analysis) constantOf(n *ir.Node) int64 {
 	return int64(a.named(n.B).Imm)
 }
 
-// sameDigits reports whether two numbers differ in the zeros at their ends alone.
+// sameDigits reports whether two numbers differ only in the zeros at their ends.
 func sameDigits(x, y int64) bool {
 	digits := func(n int64) string { return strings.TrimRight(strconv.FormatInt(n, 10), "0") }
 	return x != y && digits(x) == digits(y)

@@ -33,7 +33,7 @@ func (a *analysis) urgency(n *ir.Node) {
 }
 
 // demoted returns a warning about a policy that moves tasks with a priority above 0 to the
-// background, and no other tasks. A policy about some tasks alone, by their names, kinds or labels,
+// background, and no other tasks. A policy about only some tasks, by their names, kinds or labels,
 // gets no warning: its author may grant these tasks no priority.
 func (a *analysis) demoted() []Warning {
 	p := a.p

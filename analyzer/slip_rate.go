@@ -57,7 +57,7 @@ func (a *analysis) countedRates() (all []Warning) {
 }
 
 // windows warns of a comparison of the rates of two states in windows of which one is ten times the
-// other or more: their ratio means nothing. Two windows of one state tell of a change.
+// other or more: their ratio means nothing. Two windows of one state show a change.
 func (a *analysis) windows() (all []Warning) {
 	a.p.Root.Any(func(n *ir.Node) bool {
 		switch n.Op {

@@ -58,7 +58,7 @@ func TestReasonsOfLongChains(t *testing.T) {
 func TestMoreSlips(t *testing.T) {
 	states := statesOf(map[string]any{"a": 0, "b": 0})
 	for cond, want := range map[string]string{
-		`clock.minute * 60 + clock.hour >= 150`:                          `clock.minute * 60 + clock.hour is no time of the day: an hour has 60 minutes; write clock.hour * 60 + clock.minute`,
+		`clock.minute * 60 + clock.hour >= 150`:                          `clock.minute * 60 + clock.hour is not a time of the day: an hour has 60 minutes; write clock.hour * 60 + clock.minute`,
 		`clock.hour * 3600 + clock.minute * 60 >= 9000`:                  "",
 		`clock.hour * 100 + clock.minute < 260`:                          `clock.hour * 100 + clock.minute < 260 is about no time of the day: 260 has 60 minutes`,
 		`clock.hour * 100 + clock.minute < 230`:                          "",

@@ -58,7 +58,7 @@ func TestSlips(t *testing.T) {
 		{on(stubs.Enqueue, `arriving.name == "arriving.labels" ? throw("x") : continue()`), `"arriving.labels" is a name here`},
 		{on(stubs.Exit, `set("n", queue.length); cancel()`), "cancel() ends the policy at its first evaluation"},
 		{on(stubs.Exit, `if queue.length > 3 { set("n", 1); cancel() } else { continue() }`), ""},
-		{on(stubs.Enqueue, `hash(arriving.labels.user) < 5 ? throw("x") : continue()`), "hash() is a number of 63 bits, and 5 is no share of them"},
+		{on(stubs.Enqueue, `hash(arriving.labels.user) < 5 ? throw("x") : continue()`), "hash() is a number of 63 bits, and 5 is not a share of them"},
 		{on(stubs.Enqueue, `5 > hash(arriving.labels.user) ? throw("x") : continue()`), "hash() is a number of 63 bits"},
 		{on(stubs.Enqueue, `hash(arriving.labels.user) % 100 < 5 ? throw("x") : continue()`), ""},
 		{on(stubs.Enqueue, `arriving.deadline == duration("0s") ? throw("x") : continue()`), "arriving.deadline is hardly ever exactly 0s; compare with < or >; a task without a deadline has the greatest duration"},

@@ -33,7 +33,7 @@ func TestIdleNumbers(t *testing.T) {
 		`loop.utilization > 0.9 and tenant.tasks * 2 > loop.busy`:   "",
 		`class.busy * 2 >= loop.slots and queue.length > 3`:         "",
 		`tenant.tasks > 50`:                                         "",
-		`runtime.cpu > 90`:                                          "runtime.cpu counts processors, and is no percentage: 90 are more than most machines have",
+		`runtime.cpu > 90`:                                          "runtime.cpu counts processors, and is not a percentage: 90 are more than most machines have",
 		`runtime.cpu > 0.9`:                                         "",
 		`runtime.cpu > 12`:                                          "",
 		`arriving.deadline - runtime.uptime < duration("1ms")`:      "arriving.deadline is a time span of tasks, from which arriving.deadline - runtime.uptime subtracts the time since the runtime was made",

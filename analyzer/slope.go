@@ -36,7 +36,7 @@ func (s slope) and(t slope) slope {
 	return mixed
 }
 
-// source is what a slope is about: a stub or, with a name, a state.
+// source is the value with a slope: a stub or, with a name, a state.
 type source struct {
 	stub  stubs.ID
 	state string

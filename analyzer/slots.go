@@ -20,7 +20,8 @@ type Loop struct {
 // holds on one of the loops as if it had much to do: loop.busy >= loop.slots - 2 is always true on
 // a loop of two slots. It also returns one if the numbers of slots of all loops keep the policy
 // from one of its acts, as loop.busy > 3 does. The loops are those that the policy is evaluated on.
-// A condition on the number of slots alone gets no warning: its author has thought of these loops.
+// A condition on nothing but the number of slots gets no warning: its author has thought of these
+// loops.
 func OnSlots(m Member, loops []Loop) *Remark {
 	p := m.Verified.program
 	about := func(r ir.Read) bool { return r.Stub == stubs.LoopSlots || r.Stub == stubs.LoopBusy }

@@ -53,8 +53,8 @@ func (m Member) resets(n *ir.Node, d Declared) bool {
 	return ok && site.Effect == stubs.Set && n.A.Op == ir.OpConst && n.A.Imm == first.First
 }
 
-// hintOfKeys tells how the keys of a state, written by a kind of keys alone, can meet those of its
-// readers. An event has no labels, and a policy about one event alone writes one key.
+// hintOfKeys tells how the keys of a state, written by only one kind of keys, can meet those of its
+// readers. An event has no labels, and a policy about a single event writes one key.
 func hintOfKeys(writer keyKind) string {
 	if slices.ContainsFunc(writer, func(p keyPart) bool { return strings.HasPrefix(p.text, "event.name ") }) {
 		return "write on: custom in place of event, and let the program name the event by the key, as in rt.Notify(user, 1); or write the state on an event of the task, such as exit"

@@ -13,12 +13,12 @@ func (f *form) keys() error {
 	}
 	for i, r := range f.p.Reads {
 		if !f.key(r.By) {
-			return malformed("read %d, of the state %q, has a key that is no name or int", i, r.Key)
+			return malformed("read %d, of the state %q, has a key that is not a name or an int", i, r.Key)
 		}
 	}
 	for i, s := range f.p.Sites {
 		if !f.key(s.By) || s.By != nil && !s.Effect.Writes() {
-			return malformed("effect %d, %v, has a key that is no name or int", i, s.Effect)
+			return malformed("effect %d, %v, has a key that is not a name or an int", i, s.Effect)
 		}
 	}
 	return nil

@@ -138,14 +138,14 @@ func TestMalformedTakes(t *testing.T) {
 		{"does not take from what is read", func(p *ir.Program) { p.Sites[0].Effect = stubs.Add }},
 		{"has an operand of type int", func(p *ir.Program) { p.Sites[0].Type = stubs.Int }},
 		{"takes tokens and has no value", func(p *ir.Program) { p.Sites[1].Effect, p.Sites[1].Type = stubs.Take, stubs.Float }},
-		{"has a key that is no name", func(p *ir.Program) { p.Sites[1].By = &ir.KeyOf{{Type: stubs.Name, Offset: 99}} }},
-		{"has a key that is no name", func(p *ir.Program) { p.Sites[1].By = &ir.KeyOf{{Type: stubs.Name, Offset: p.Reads[0].Offset}} }},
-		{"has a key that is no name", func(p *ir.Program) { p.Reads[2].By = &ir.KeyOf{{Type: stubs.Name, Offset: p.Reads[2].Offset}} }},
-		{"has a key that is no name", func(p *ir.Program) { p.Sites[1].By = &ir.KeyOf{} }},
-		{"has a key that is no name", func(p *ir.Program) { p.Sites[1].By = &ir.KeyOf{{}, p.Sites[1].By[0]} }},
-		{"has a key that is no name", func(p *ir.Program) { p.Sites[1].By = &ir.KeyOf{{Type: stubs.Float, Constant: true}} }},
-		{"has a key that is no name", func(p *ir.Program) { p.Sites[1].By[0].Type = stubs.Int }},
-		{"has a key that is no name", func(p *ir.Program) {
+		{"has a key that is not a name", func(p *ir.Program) { p.Sites[1].By = &ir.KeyOf{{Type: stubs.Name, Offset: 99}} }},
+		{"has a key that is not a name", func(p *ir.Program) { p.Sites[1].By = &ir.KeyOf{{Type: stubs.Name, Offset: p.Reads[0].Offset}} }},
+		{"has a key that is not a name", func(p *ir.Program) { p.Reads[2].By = &ir.KeyOf{{Type: stubs.Name, Offset: p.Reads[2].Offset}} }},
+		{"has a key that is not a name", func(p *ir.Program) { p.Sites[1].By = &ir.KeyOf{} }},
+		{"has a key that is not a name", func(p *ir.Program) { p.Sites[1].By = &ir.KeyOf{{}, p.Sites[1].By[0]} }},
+		{"has a key that is not a name", func(p *ir.Program) { p.Sites[1].By = &ir.KeyOf{{Type: stubs.Float, Constant: true}} }},
+		{"has a key that is not a name", func(p *ir.Program) { p.Sites[1].By[0].Type = stubs.Int }},
+		{"has a key that is not a name", func(p *ir.Program) {
 			p.Sites[1] = ir.Site{Effect: stubs.Cancel, Type: stubs.Unit, By: p.Sites[0].By}
 		}},
 		{"is read as a keyed state or a bucket", func(p *ir.Program) { p.Reads[0].By = &ir.KeyOf{{Type: stubs.Name, Constant: true}} }},

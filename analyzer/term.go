@@ -11,8 +11,8 @@ import (
 type term int32
 
 // shape identifies a term: two expressions are equal if their shapes are. Comparisons and junctions
-// are in normal form: of the boolean operations only OpNot, OpAnd, OpEq, OpLt, OpLe (floats alone)
-// and OpIf occur.
+// are in normal form: of the boolean operations only OpNot, OpAnd, OpEq, OpLt, OpLe (only of
+// floats) and OpIf occur.
 type shape struct {
 	op      ir.Op
 	of      stubs.Type

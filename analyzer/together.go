@@ -56,7 +56,7 @@ func (r Remark) place() int {
 }
 
 // Idle returns warnings about the states, and the keys of states, that no policy writes, or to
-// which policies give the first value alone. Tasks may read a state, too, so there is no warning
+// which policies give only the first value. Tasks may read a state, too, so there is no warning
 // about a state that policies only write; see Unread.
 func Idle(members []Member, states map[string]policy.State) (all []Remark) {
 	uses := usesOf(members)

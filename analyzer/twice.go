@@ -14,7 +14,7 @@ import (
 const once = stubs.Enqueue | stubs.Start | stubs.Exit
 
 // twice returns warnings about tasks for which policies take the same number of tokens from one
-// bucket twice. A policy about some tasks alone is left out: these may cost more.
+// bucket twice. A policy about only some tasks is left out, because these tasks may cost more.
 func twice(members []Member) (all []Remark) {
 	var taking []Member
 	for _, m := range members {

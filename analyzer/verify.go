@@ -6,7 +6,7 @@
 // A verified program is well-formed: the types of operands and the scopes of locals are correct,
 // reads are inside the snapshot, effects are statements (except for takes in a condition), and
 // every path ends in one verdict. It terminates within a known number of steps, its outcome depends
-// on its snapshot alone (no operation has another source of values), and it never divides by zero.
+// only on its snapshot (no operation has another source of values), and it never divides by zero.
 // It takes from a bucket at most once, and always a valid number of tokens. The remaining run-time
 // errors are integer overflow and conversion of a float that fits no integer: the evaluation then
 // ends with an error and changes nothing. An operation that always overflows or never fits is

@@ -136,7 +136,7 @@ func TestChoose(t *testing.T) {
 		t.Errorf("-h: %v, %s", err, &stderr)
 	}
 	if err := run(t.Context(), []string{"hol"}, &stdout, &stderr); err == nil {
-		t.Error("an argument that is no flag was ignored")
+		t.Error("an argument that is not a flag was ignored")
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // guestWorld measures how long the Go runtime takes to stop the world while a guest runs: the
 // longest of some tens of calls of runtime.ReadMemStats. Go cannot interrupt a guest's code, so on
-// wazero alone it waits until the guest returns. The guest multiplies matrices, because one that
+// plain wazero it waits until the guest returns. The guest multiplies matrices, because one that
 // spins would never return.
 func guestWorld(ctx context.Context, r *report, e guestEffort) error {
 	wasm, err := readGuest(workloadsGuest)

@@ -13,7 +13,7 @@ import (
 // percentile.
 const holRuns = 3
 
-// holFigures is what the example prints for a mode.
+// holFigures holds the figures that the example prints for a mode.
 type holFigures struct {
 	Mode   string  `json:"mode"`
 	GetP99 float64 `json:"get_p99_us"`

@@ -15,7 +15,7 @@ import (
 //   - the safe task arrives, the policy is evaluated and posts the request, its goroutine parks;
 //   - the preemptible task polls, answers, is suspended, hands its slot over, parks;
 //   - the safe task runs and ends, and hands the slot back;
-//   - the preemptible task is ready to go on.
+//   - the preemptible task is ready to continue.
 //
 // On one P the preemptible task polls as soon as it gets the processor, so the figure includes no
 // time until a safe point, and no wake-up of another core; the peer, two goroutines that send to

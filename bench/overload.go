@@ -7,7 +7,7 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// overloadFigures is what the example prints for a mode.
+// overloadFigures holds the figures that the example prints for a mode.
 type overloadFigures struct {
 	Mode        string  `json:"mode"`
 	Goodput     float64 `json:"goodput_per_s"`

@@ -8,7 +8,7 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// redosFigures is what the example prints for a mode.
+// redosFigures holds the figures that the example prints for a mode.
 type redosFigures struct {
 	Mode        string  `json:"mode"`
 	Attacks     float64 `json:"attacks"`

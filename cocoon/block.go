@@ -14,7 +14,7 @@ import (
 type briefCall strand
 
 // Block gives the task's slot to other tasks while fn runs: for network and disk, channels, sleep.
-// It returns fn's error when the task has a slot again, also when fn panics. Without a task in ctx,
+// It returns fn's error when the task has a slot again, even when fn panics. Without a task in ctx,
 // or inside another Block, Block only calls fn.
 //
 // Block is a safe point before fn runs, and not afterwards. A throw that arrives while fn runs
@@ -112,7 +112,7 @@ func Yield(ctx context.Context) {
 	}
 }
 
-// passOn lets the waiting tasks go first, and reports whether the task waited meanwhile.
+// passOn lets the waiting tasks go first, and reports whether the task had to wait for them.
 func (s *strand) passOn() (waited bool) {
 	l := s.loop
 	s.endStretch()
@@ -226,7 +226,7 @@ func (s *strand) keptSlot() {
 // afterCall ends a Block in which the task kept its slot.
 func (s *strand) afterCall() {
 	s.blocked = false
-	s.breath.looked = 0 // what it ran before was before a pause
+	s.breath.looked = 0 // the time that it ran before the pause no longer counts
 	s.rests.add()
 	if s.loop.wants(stubs.Unblock) {
 		s.loop.happened(s, stubs.Unblock)

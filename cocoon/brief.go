@@ -10,7 +10,7 @@ import (
 // Brief calls. A write to a socket may wait, because the client decides how fast it reads. But
 // nearly always the socket has room. If a task gave its slot up for each write, it would change
 // places with another task every 2 KiB on a busy server. So a task in a brief call rests (rest.go),
-// and keeps its slot also while other tasks wait. It loses the slot
+// and keeps its slot even while other tasks wait. It loses the slot
 //
 //   - when its goroutine is found waiting, or back from a wait and without a P: a task that needs a
 //     slot looks, and so does the timer while a task waits for a slot (parked.go);
@@ -63,7 +63,7 @@ func (s *strand) hasWaited() bool {
 }
 
 // findsSlow reports whether the task is in a brief call that waits for a slow client. A receive may
-// wait because the client has sent all. Called under the loop's lock.
+// wait because the client has sent everything. Called under the loop's lock.
 func (s *strand) findsSlow() bool {
 	switch inside.Brief(s.brief.Load()) {
 	case inside.Writes, inside.Sends, inside.Works:

@@ -105,7 +105,7 @@ func (rt *Runtime) changeCanary(was, is *loadedDocument) {
 	if now := is.canary; now != nil {
 		for _, v := range is.versions {
 			if v.part != nil && v.part.new {
-				now.fresh = append(now.fresh, v)
+				now.versions = append(now.versions, v)
 			}
 		}
 		all = append(all, now)

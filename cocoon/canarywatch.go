@@ -25,7 +25,7 @@ type figures struct {
 
 // figures returns the figures so far.
 func (c *canary) figures() (f figures) {
-	for _, v := range c.fresh {
+	for _, v := range c.versions {
 		st := &v.of.stats
 		f.throws += st.throws.Load() + st.refusals.Load()
 	}
@@ -82,7 +82,7 @@ func (rt *Runtime) watchCanary(path string, is *loadedDocument) {
 // erred returns the error of the first new version with one, or "". The condition needs no
 // declaration: an evaluation that fails decides nothing, so the policy protects nothing.
 func (c *canary) erred() string {
-	for _, v := range c.fresh {
+	for _, v := range c.versions {
 		if v.erred.Load() {
 			text := "its evaluation failed"
 			if e := v.of.stats.lastError.Load(); e != nil {
@@ -127,7 +127,7 @@ func (r conditions) holds(from, to figures) string {
 // share returns the share of the tasks that failed.
 func (s CanarySide) share() float64 { return float64(s.Failed) / float64(max(1, s.Ended)) }
 
-// minus returns what was counted since before.
+// minus returns the counts added since before was taken.
 func (s CanarySide) minus(before CanarySide) CanarySide {
 	return CanarySide{s.Ended - before.Ended, s.Failed - before.Failed, s.Queueing.minus(before.Queueing)}
 }

@@ -10,7 +10,7 @@ func (t *Task) Cancel() { t.cancel("cancelled", ErrCancelled, nil) }
 
 // cancel throws into t and its children, and ends their contexts. The throw into t is posted before
 // a child unwinds: otherwise t, woken by the child's end, would take that for a failure of the
-// child alone. The context of t ends last, so the children are thrown into whatever they wait for.
+// child only. The context of t ends last, so the children are thrown into whatever they wait for.
 // The caller cancels the tasks in others itself, so cancel leaves out children that are among them.
 func (t *Task) cancel(reason string, cause error, others map[*Task]struct{}) {
 	end, inside := t.doom(reason, cause)
@@ -19,8 +19,8 @@ func (t *Task) cancel(reason string, cause error, others map[*Task]struct{}) {
 	if inside { // otherwise the task's own goroutine does it, at its safe point
 		t.endContext(end)
 	}
-	// Children started meanwhile. Without the first ones: cancelling these twice would cancel tasks
-	// nested n deep 2^n times.
+	// Children started in the meantime. Without the first ones: cancelling these twice would cancel
+	// tasks nested n deep 2^n times.
 	if late := t.Children(); len(late) > 0 {
 		cancelAll(late, cause, setOf(first))
 	}

@@ -21,7 +21,7 @@ const (
 	Safe        = sched.Safe        // may run while a preemptible task is suspended half-way
 )
 
-// class is what all tasks of one name share.
+// class holds the data that all tasks of one name share.
 type class struct {
 	named
 	kept     bool                     // in the table of names; otherwise it belongs to a single task
@@ -34,11 +34,10 @@ type class struct {
 	reported atomic.Bool // the log says that its tasks wait unannounced
 }
 
-// found counts the results of looks at the tasks of a class. Of two concurrent looks one may be
-// lost.
+// found counts the results of looks at the tasks of a class. Two concurrent looks may count once.
 type found struct{ runs, waits atomic.Int32 }
 
-// declared is what a document says about the tasks of a name. It is immutable.
+// declared holds a document's declaration for the tasks of a name. It is immutable.
 type declared struct {
 	pattern lang.Pattern // the matching names
 	met     atomic.Bool  // of a pattern: a task with a matching name has arrived
@@ -51,11 +50,11 @@ type declared struct {
 	waits  bool    // declared to wait mostly
 }
 
-// naming is what a runtime knows about names of tasks and sections. Names may come from clients, so
-// the tables of names that were met are bounded. What code and documents declare is stored
-// separately: always in full, and freed when it is no longer declared. A name for which the table
-// has no room is looked up each time it arrives, so the same policies apply to it. What the runtime
-// learns about its tasks, such as their average cost, is lost.
+// naming holds a runtime's knowledge of the names of tasks and sections. Names may come from
+// clients, so the tables of names that were met are bounded. What code and documents declare is
+// stored separately: always in full, and freed when it is no longer declared. A name for which the
+// table has no room is looked up each time it arrives, so the same policies apply to it. What the
+// runtime learns about its tasks, such as their average cost, is lost.
 type naming struct {
 	classes  sync.Map // name -> *class
 	sections sync.Map // name -> *named
@@ -72,8 +71,8 @@ type naming struct {
 	logs                     logLimit
 }
 
-// ran adds a task that has ended to the average, which follows about the last ten. Of two tasks
-// that end at the same time one may be lost.
+// ran adds a task that has ended to the average, which follows about the last ten. If two tasks end
+// at the same time, one of them may not count.
 func (c *class) ran(ns int64) {
 	if was := c.cost.Load(); was != 0 {
 		ns = was + (ns-was)/8

@@ -54,13 +54,13 @@ type Config struct {
 	Breath time.Duration
 
 	// Gaps is how often the runtime asks each running task for a safe point, to measure how long
-	// the task takes to reach one, and to find out where it is meanwhile: see Runtime.Gaps. It is
-	// for finding gaps, not for production. The timer ticks at this interval, and each task begins
-	// 0.3 µs later. When a task does not respond, the runtime takes a profile of all goroutines;
-	// the profiles take at most a tenth of one core's time, or two thirds with 100,000 goroutines.
-	// 0 means that gaps are not measured, unless the environment sets COCOON_GAPS, as cocoon gaps
-	// -run does: then it means 1 ms. With a negative value gaps are not measured. The minimum is 10
-	// µs.
+	// the task takes to reach one, and to find out where the task is in that time: see
+	// Runtime.Gaps. It is for finding gaps, not for production. The timer ticks at this interval,
+	// and each task begins 0.3 µs later. When a task does not respond, the runtime takes a profile
+	// of all goroutines; the profiles take at most a tenth of one core's time, or two thirds with
+	// 100,000 goroutines. 0 means that gaps are not measured, unless the environment sets
+	// COCOON_GAPS, as cocoon gaps -run does: then it means 1 ms. With a negative value gaps are not
+	// measured. The minimum is 10 µs.
 	Gaps time.Duration
 
 	// KeepProcs leaves GOMAXPROCS alone. By default the runtime raises GOMAXPROCS by SparePs while
@@ -87,8 +87,7 @@ type Config struct {
 	// and cocoon.tenant, if tenants are registered, in addition to the labels in the context that
 	// the task was given. Goroutines that the task starts inherit them. When the task ends, its
 	// goroutine gets the labels in the given context, or the labels of the task around it: labels
-	// set with pprof.SetGoroutineLabels alone are lost. It costs a task about 0.1 µs (bench:
-	// watch).
+	// set only with pprof.SetGoroutineLabels are lost. It costs a task about 0.1 µs (bench: watch).
 	ProfileLabels bool
 
 	// Trace shows tasks in execution traces (runtime/trace): a trace task for each task, with the

@@ -117,7 +117,7 @@ func (c *taskContext) Err() error {
 		return t.endError()
 	}
 	if above := t.endedAbove(); above != nil {
-		return above.endError() // also while the task's cancelContext is about to end for it
+		return above.endError() // even while the task's cancelContext is about to end for it
 	}
 	return c.ctx.Err()
 }

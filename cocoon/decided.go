@@ -187,7 +187,7 @@ func (v *version) changed(kind DecisionKind, m Mode, reason string) {
 	v.of.rt.decisions.add(sortChange, &d)
 }
 
-// ruling returns what the last evaluation was based on. Called under the loop's lock.
+// ruling returns the basis of the last evaluation. Called under the loop's lock.
 func (b *bound) ruling(v *view) *ruling {
 	base := b.version.basis.Load()
 	r := &ruling{policy: b.version.of.name, version: b.version.number}

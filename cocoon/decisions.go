@@ -91,7 +91,7 @@ func (r *DecisionReader) Next(ctx context.Context) (Decision, error) {
 
 // waitOrAsk waits until wake is closed or ctx ends. In a bubble it waits for the step instead, in
 // the bubble's time, and returns the next step: wake is from outside, so the bubble's time would
-// stand still meanwhile, and the deadline of ctx would not come.
+// stand still in the meantime, and the deadline of ctx would not come.
 func waitOrAsk(ctx context.Context, wake <-chan struct{}, step time.Duration) time.Duration {
 	var again <-chan time.Time
 	if notify.Bubbled() {

@@ -3,7 +3,6 @@ package cocoon
 import (
 	"context"
 	"fmt"
-	"io"
 	"sync"
 )
 
@@ -19,7 +18,7 @@ var defaultRuntime = sync.OnceValue(func() *Runtime {
 })
 
 // Default returns the runtime of the package-level functions. It has the zero Config and starts on
-// first use.
+// first use. Documents and ready-made policies have no such functions: use its methods.
 func Default() *Runtime { return defaultRuntime() }
 
 // Run runs fn as a task of the default runtime, on the calling goroutine, and returns fn's error, a
@@ -36,15 +35,6 @@ func Go(ctx context.Context, name string, fn func(ctx context.Context) error) *H
 // RegisterPolicy registers a policy with the default runtime, see Runtime.RegisterPolicy.
 func RegisterPolicy(p Policy) (*Registration, error) { return Default().RegisterPolicy(p) }
 
-// RegisterTimeLimit registers a time limit with the default runtime, see Runtime.RegisterTimeLimit.
-func RegisterTimeLimit(l TimeLimit) (*Registration, error) { return Default().RegisterTimeLimit(l) }
-
-// RegisterDefaultPreemption registers preemption for waiting safe tasks with the default runtime,
-// see Runtime.RegisterDefaultPreemption.
-func RegisterDefaultPreemption(on Trigger) (*Registration, error) {
-	return Default().RegisterDefaultPreemption(on)
-}
-
 // RegisterState registers states with the default runtime, see Runtime.RegisterState.
 func RegisterState(values map[string]any) error { return Default().RegisterState(values) }
 
@@ -55,16 +45,6 @@ func RegisterSafeFunc(f any) error { return Default().RegisterSafeFunc(f) }
 // RegisterPreemptibleFunc registers a preemptible function with the default runtime, see
 // Runtime.RegisterPreemptibleFunc.
 func RegisterPreemptibleFunc(f any) error { return Default().RegisterPreemptibleFunc(f) }
-
-// LoadPolicies loads a document into the default runtime, see Runtime.LoadPolicies.
-func LoadPolicies(r io.Reader) error { return Default().LoadPolicies(r) }
-
-// LoadPolicyFile loads a file into the default runtime, see Runtime.LoadPolicyFile.
-func LoadPolicyFile(name string) error { return Default().LoadPolicyFile(name) }
-
-// CheckPolicyFile returns the changes that a file would make in the default runtime, see
-// Runtime.CheckPolicyFile.
-func CheckPolicyFile(name string) ([]PolicyChange, error) { return Default().CheckPolicyFile(name) }
 
 // State returns a state of the default runtime, see Runtime.State.
 func State(name string) any { return Default().State(name) }

@@ -3,8 +3,6 @@ package cocoon_test
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -25,22 +23,17 @@ func TestDefaultRuntime(t *testing.T) {
 		}
 	}
 	registered(cocoon.RegisterPolicy(cocoon.Policy{Name: "mine", On: cocoon.OnStart, Expr: `continue()`}))
-	registered(cocoon.RegisterDefaultPreemption(cocoon.OnEnqueue))
-	registered(cocoon.RegisterTimeLimit(cocoon.TimeLimit{Func: "default.endless", Limit: time.Millisecond}))
-	file := filepath.Join(t.TempDir(), "policies.yaml")
-	if err := os.WriteFile(file, []byte("version: 1\nstates: {from_file: 7}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	registered(cocoon.Default().RegisterDefaultPreemption(cocoon.OnEnqueue))
+	registered(cocoon.Default().RegisterTimeLimit(cocoon.TimeLimit{Func: "default.endless", Limit: time.Millisecond}))
 	if err := errors.Join(
 		cocoon.RegisterState(map[string]any{"from_go": true}),
-		cocoon.LoadPolicies(strings.NewReader("version: 1\nstates: {from_document: 0.5}\n")),
-		cocoon.LoadPolicyFile(file),
+		cocoon.Default().LoadPolicies(strings.NewReader("version: 1\nstates: {from_document: 0.5}\n")),
 		cocoon.RegisterSafeFunc("default.safe"),
 		cocoon.RegisterPreemptibleFunc("default.endless"),
 	); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]any{"from_go": true, "from_document": 0.5, "from_file": int64(7), "none": nil} {
+	for name, want := range map[string]any{"from_go": true, "from_document": 0.5, "none": nil} {
 		if got := cocoon.State(name); got != want {
 			t.Errorf("state %s is %v; want %v", name, got, want)
 		}

@@ -142,12 +142,12 @@ func (c *change) policies() error {
 			}
 			continue
 		}
-		fresh, err := r.ready(p.Policy, c.scope)
+		v, err := r.ready(p.Policy, c.scope)
 		if err != nil {
 			return refused(err)
 		}
-		c.changed = append(c.changed, fresh)
-		c.put(fresh, p)
+		c.changed = append(c.changed, v)
+		c.put(v, p)
 	}
 	return nil
 }

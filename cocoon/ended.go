@@ -62,7 +62,7 @@ func (e *endedPolicies) add(name string, st PolicyStats) {
 }
 
 // Plus returns the sum of the counters. It takes its other fields from other, which is newer: the
-// counters in Stats.Ended plus the counters of the policy of that name in force.
+// counters in Stats.Ended plus the counters of the policy with the same name in force.
 func (s PolicyStats) Plus(other PolicyStats) PolicyStats {
 	sum := other
 	sum.Evaluations += s.Evaluations

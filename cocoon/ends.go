@@ -34,5 +34,5 @@ func (e *endCount) happened() { e.n.Add(1 << 32) }
 // outdated before the end is counted.
 func (n endsSoFar) idle() bool { return uint32(n) == 0 }
 
-// cleared is what a task notes if a search found no end above it: not zero.
+// cleared is the mark of a task above which a search found no end: not zero.
 func (n endsSoFar) cleared() uint64 { return uint64(n) + 1 }

@@ -10,7 +10,7 @@ import (
 )
 
 // concerned reports whether a policy of the event must be evaluated for s. It takes no lock. A
-// version that is replaced meanwhile is silent, and matches no names any more, so a no counts only
+// version that has just been replaced is silent, and matches no names any more, so a no counts only
 // if the list is still in force: replace changes the list first.
 func (l *Loop) concerned(s *strand, e stubs.Event) bool {
 	list := l.hub.Listeners(uint16(e))
@@ -151,7 +151,7 @@ func (l *Loop) custom(s *strand, name string, value float64) {
 	}
 }
 
-// Notify raises the custom event of that name. The policies registered for it are evaluated on the
+// Notify raises the custom event called name. The policies registered for it are evaluated on the
 // calling goroutine, for each running task, or once per loop if they refer to no task.
 func (rt *Runtime) Notify(name string, value float64) {
 	for _, l := range *rt.loops.Load() {

@@ -8,7 +8,7 @@ import (
 
 // A handler that reads a body piece by piece runs for microseconds at a time, and waits in between.
 // Samples rarely find it: each grant of a slot begins a new account. But on a busy machine each
-// piece may cost milliseconds that are no running: the goroutine has its slot before it has a
+// piece may cost milliseconds that are not running time: the goroutine has its slot before it has a
 // processor, and the kernel gives the processor to other threads. A limit of 5 ms then cut uploads
 // that ran for 1.4 ms. Two exact measurements find these times: startsLate, for all tasks, and
 // stretches, for tasks with a short limit that have used a part of it.

@@ -3,7 +3,6 @@ package cocoon
 import (
 	"context"
 	"runtime"
-	"strings"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/inside"
@@ -29,8 +28,8 @@ func failed() error {
 	for more := true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
-		if !strings.Contains(f.Function, ".deferwrap") {
-			if f.Function != "runtime.gopanic" {
+		if !isDeferred(f.Function) {
+			if f.Function != goPanic {
 				return nil
 			}
 			return s.throwing.err
@@ -40,7 +39,7 @@ func failed() error {
 }
 
 // unwindingOf returns the throw that unwinds the task of ctx, or a task nested in it, if the caller
-// runs in a deferred call meanwhile. A throw that code has recovered unwinds nothing.
+// runs in a deferred call at that time. A throw that code has recovered unwinds nothing.
 func unwindingOf(ctx context.Context) error {
 	t := TaskOf(ctx)
 	if t.here() == nil {

@@ -4,7 +4,7 @@ import (
 	"log/slog"
 )
 
-// failed counts an evaluation that failed, in that mode, and switches the policy off after too many
+// failed counts a failed evaluation, made in mode m, and switches the policy off after too many
 // failures in a row.
 func (v *version) failed(err error, m Mode) {
 	r := v.of

@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// finding is what a ruling says.
+// finding is the content of a ruling.
 type finding struct {
 	values  []StubValue
 	branch  Branch

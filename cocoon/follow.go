@@ -23,9 +23,9 @@ func (c Config) room() int {
 	return min(max(c.Slots, runtime.NumCPU()), maxSlots)
 }
 
-// followSoon has the number of slots compared with the number of processors, unless that was done
-// just now. It starts a goroutine for it, because reading GOMAXPROCS takes a lock of the Go
-// runtime, and the caller holds a loop's lock.
+// followSoon starts a goroutine that compares the number of slots with the number of processors,
+// unless one has just done so. The caller cannot do it, because reading GOMAXPROCS takes a lock of
+// the Go runtime, and the caller holds a loop's lock.
 func (rt *Runtime) followSoon(now int64) {
 	if at := rt.following.at.Load(); rt.cfg.follows && now-at >= followEvery && rt.following.at.CompareAndSwap(at, now) {
 		go func() {
@@ -51,7 +51,8 @@ func (rt *Runtime) followProcs(now int64) {
 	}
 }
 
-// resize makes that many slots usable, as far as there is room, and returns how many were added.
+// resize changes the number of usable slots, as far as there is room, and returns how many it has
+// added.
 func (l *Loop) resize(slots int, now int64) (more int) {
 	slots = min(slots, len(l.slots))
 	if int32(slots) == l.usable.Load() {

@@ -20,6 +20,13 @@ const (
 	goPanic = "runtime.gopanic"
 	goPark  = "runtime.gopark"
 	goExit  = "runtime.goexit" // the oldest frame
+
+	// what cocoon build adds to each package; more may stand in front of these names
+	insertedPoll   = "cocoon_poll"
+	insertedAnswer = "cocoon_answerNow"
+	insertedBulk   = "cocoon_bulk" // several functions begin so
+
+	deferredCall = ".deferwrap" // the compiler's function for a deferred call with arguments
 )
 
 var (
@@ -46,16 +53,27 @@ var (
 	// honouring are clients that end their work when its context ends: a query, or a call to
 	// another server.
 	honouring = []string{"database/sql.", "google.golang.org/grpc.", "modernc.org/sqlite", "zombiezen.com/go/sqlite"}
+
+	// unwindable are packages: a throw passes their locks if deferred calls release them.
+	// docs/safepoints.md has the reason for each.
+	unwindable = []string{
+		// Compiled.lock guards the globals of a script, and Abort leaves them in the same state
+		"github.com/d5/tengo/v2",
+	}
 )
 
 // ours reports whether a function lies between the task's safe point and the throw.
 func ours(function string) bool {
-	// what cocoon build inserts, in each package
-	if strings.HasSuffix(function, "cocoon_poll") || strings.HasSuffix(function, "cocoon_answerNow") || strings.Contains(function, "cocoon_bulk") {
+	if isInserted(function) {
 		return true
 	}
 	rest, found := strings.CutPrefix(function, module)
 	return found && (slices.Contains(ownFrames, rest) || hasPrefixOf(ownPrefixes, rest))
+}
+
+func isInserted(function string) bool {
+	return strings.HasSuffix(function, insertedPoll) || strings.HasSuffix(function, insertedAnswer) ||
+		strings.Contains(function, insertedBulk)
 }
 
 func hasPrefixOf(prefixes []string, function string) bool {
@@ -85,6 +103,18 @@ func isCallback(function string) bool { return slices.Contains(callbacks, functi
 
 // isPreemption reports whether the function is the Go runtime's for stopping a goroutine.
 func isPreemption(function string) bool { return slices.Contains(preemptions, function) }
+
+// isDeferred reports whether the function only makes a deferred call.
+func isDeferred(function string) bool { return strings.Contains(function, deferredCall) }
+
+// ofRuntime reports whether the function belongs to Go's runtime, without the packages below it.
+func ofRuntime(function string) bool { return strings.HasPrefix(function, "runtime.") }
+
+// ofGo reports whether the function belongs to Go's runtime or to a package that only the standard
+// library may import.
+func ofGo(function string) bool {
+	return ofRuntime(function) || strings.HasPrefix(function, "internal/")
+}
 
 // packageOf returns the package of a function's name. Only the last element of the path has its
 // dots escaped.

@@ -25,7 +25,7 @@ func FuncName(f any) string {
 	return strings.TrimSuffix(runtime.FuncForPC(v.Pointer()).Name(), "-fm")
 }
 
-// RegisterSafeFunc declares the tasks of that name safe: they may run while a preemptible task is
+// RegisterSafeFunc declares the tasks of a name safe: they may run while a preemptible task is
 // suspended half-way. f is a name, a function value (see FuncName) or a Func. Policies can also
 // call a func(), a func(context.Context) or a Func, with call("name"), by its full name or the part
 // after the last dot. Such a call runs on a goroutine of its own, one at a time: while it runs,
@@ -50,9 +50,8 @@ func (rt *Runtime) RegisterSafeFunc(f any) error {
 	return nil
 }
 
-// RegisterPreemptibleFunc declares the tasks of that name preemptible: they may be suspended at
-// safe points. f has the same form as for RegisterSafeFunc. A name may be both preemptible and
-// safe.
+// RegisterPreemptibleFunc declares the tasks of a name preemptible: they may be suspended at safe
+// points. f has the same form as for RegisterSafeFunc. A name may be both preemptible and safe.
 func (rt *Runtime) RegisterPreemptibleFunc(f any) error {
 	name, _, err := funcOf("RegisterPreemptibleFunc", f)
 	if err != nil {

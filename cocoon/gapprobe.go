@@ -56,10 +56,10 @@ func (s *strand) gapEnded(now int64) {
 		s.gap.late = &ended // sample will record it
 		return
 	}
-	g.record(ended)
+	g.ended(ended)
 }
 
-func (g *gapRecord) record(e endedGap) {
+func (g *gapWatch) ended(e endedGap) {
 	gap := Gap{Longest: time.Duration(e.at - e.asked), Count: 1, Task: e.task, Stack: textOf(e.stack)}
 	if len(e.end) > 0 {
 		gap.End = lineOf(e.end[0])
@@ -68,7 +68,7 @@ func (g *gapRecord) record(e endedGap) {
 		at := e.place(e.end)
 		gap.Function, gap.File, gap.Line = at.Function, at.File, at.Line
 	}
-	g.add(gap)
+	g.record.Add(gap)
 }
 
 // place returns the function that took the time: the one called directly by the function that
@@ -106,7 +106,7 @@ func textOf(stack []runtime.Frame) string {
 // placeOf returns the innermost frame outside of Go's runtime, or the innermost if there is none.
 func placeOf(stack []runtime.Frame) runtime.Frame {
 	for _, f := range stack {
-		if !strings.HasPrefix(f.Function, "runtime.") && !strings.HasPrefix(f.Function, "internal/") {
+		if !ofGo(f.Function) {
 			return f
 		}
 	}

@@ -30,7 +30,7 @@ func (s *strand) probe(now int64) (next int64) {
 // takes a while, so it may use at most a tenth of the time, unless that requires pauses longer than
 // maxQuiet. The stacks show a moment near the beginning of the call; the task may have ended its
 // gap when the call returns.
-func (g *gapRecord) sample(s *strand, asked int64) {
+func (g *gapWatch) sample(s *strand, asked int64) {
 	defer g.sampling.Store(false)
 	all, begin := s.loop.rt.takeStacks()
 	end := notify.Now()
@@ -51,7 +51,7 @@ func (g *gapRecord) sample(s *strand, asked int64) {
 		if late.at >= stopped {
 			late.saw(stack)
 		}
-		g.record(*late)
+		g.ended(*late)
 		s.gap.late = nil
 	}
 }

@@ -77,14 +77,15 @@ func (g *glances) shouldRead(l glance, now time.Time) bool {
 	return true
 }
 
-// settle has the next look come soon after the last moment of doubt.
+// settle schedules the next look soon after the last moment at which the file may have changed
+// unseen.
 func (g *glances) settle() {
 	if g.doubt {
 		g.next = min(g.next, clockOfFiles)
 	}
 }
 
-// reads records that the file is read as of a look.
+// reads records that the file is read after the look l.
 func (g *glances) reads(l glance, now time.Time) {
 	g.read, g.since, g.doubt = l, time.Time{}, young(l, now)
 }

@@ -16,7 +16,7 @@ func (h *Handle) Done() <-chan struct{} { return h.done }
 
 // Wait waits until the task has ended, and returns the task's error as a *TaskError. If ctx ends
 // first, Wait returns its cause. Inside a task, pass the task's context as ctx: Wait then gives the
-// slot to other tasks meanwhile, as Block does.
+// slot to other tasks while it waits, as Block does.
 func (h *Handle) Wait(ctx context.Context) error {
 	select {
 	case <-h.done:

@@ -9,7 +9,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// What is read from a context.
+// Values that are read from a context.
 const (
 	readDeadline uint32 = 1 << iota
 	readDone
@@ -115,9 +115,9 @@ func (s *strand) cancelled() bool {
 	}
 }
 
-// contextReads returns what the policy needs to read from a task's context when the task arrives. A
-// time policy can wait to learn whether the context has ended: reading Done for every task costs
-// each of them a channel, and few tasks live until a tick. An event does not come again.
+// contextReads returns which values the policy needs from the context of an arriving task. A time
+// policy can wait to learn whether the context has ended: reading Done for every task costs each of
+// them a channel, and few tasks live until a tick. An event does not come again.
 func (b *bound) contextReads() (what uint32) {
 	for i := range b.reads {
 		switch b.reads[i].stub {
@@ -132,8 +132,8 @@ func (b *bound) contextReads() (what uint32) {
 	return what
 }
 
-// updateContextReads recomputes what is read from contexts, after a change of the policies. Called
-// under the loop's lock.
+// updateContextReads recomputes which values are read from contexts, after a change of the
+// policies. Called under the loop's lock.
 func (l *Loop) updateContextReads() {
 	what := uint32(0)
 	for e := stubs.Event(1); e&stubs.AnyEvent != 0; e <<= 1 {

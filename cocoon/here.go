@@ -13,7 +13,7 @@ func strandOfGoroutine() *strand { return strandOn(goroutine.ID()) }
 
 // strandOn returns the innermost strand that runs on the goroutine, or nil.
 func strandOn(g uintptr) (innermost *strand) {
-	// Of two nested strands the inner one got its slot later and has run for a shorter time, so its
+	// A nested strand got its slot later than the outer one and has run for a shorter time, so its
 	// base is later.
 	consider := func(s *strand) {
 		if s != nil && s.g.Load() == g && (innermost == nil || s.runBase.Load() > innermost.runBase.Load()) {

@@ -58,7 +58,7 @@ func (h Histogram) Quantile(q float64) time.Duration {
 	return 0
 }
 
-// minus returns what was counted since before.
+// minus returns the counts added since before was taken.
 func (h Histogram) minus(before Histogram) Histogram {
 	d := Histogram{Zero: h.Zero - before.Zero, First: h.First, Sum: h.Sum - before.Sum}
 	for i, n := range h.Counts {

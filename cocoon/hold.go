@@ -7,8 +7,8 @@ import (
 )
 
 // Hold keeps new tasks of the loop from starting until Release has been called as often as Hold.
-// Tasks that have started go on. An application calls Hold when it runs out of a resource (the
-// component model's backpressure counter).
+// Tasks that have started keep running. An application calls Hold when it runs out of a resource
+// (the component model's backpressure counter).
 func (l *Loop) Hold() {
 	l.lockAll()
 	defer l.unlock()

@@ -9,7 +9,7 @@ import (
 )
 
 // Cost returns the greatest number of steps that an evaluation of the version in force can take;
-// docs/policy.md says what a step is.
+// docs/policy.md defines a step.
 func (r *Registration) Cost() int {
 	r.rt.regMu.Lock()
 	defer r.rt.regMu.Unlock()

@@ -52,7 +52,7 @@ func (rt *Runtime) keepNow() {
 	rt.kept.Store(set)
 }
 
-// keepFor replaces what a document keeps by what another does. Called with regMu held.
+// keepFor replaces the kept functions of one document by those of another. Called with regMu held.
 func (rt *Runtime) keepFor(was, is *document.Document) {
 	delete(rt.documentsKeep, was)
 	if len(is.NeverUnwind) > 0 {

@@ -23,22 +23,22 @@ type TaskStats struct {
 	Account Account
 }
 
-// Tasks returns at most so many tasks of the loop that have not ended: first the tasks in slots, in
-// the order of the slots, then the other ones, the newest first. It holds the loop's lock for about
-// 0.15 µs a task (BenchmarkTasks), and the tasks that are in open slots meanwhile end under that
-// lock. So a debug page may call it some times a second with a few hundred tasks.
-func (l *Loop) Tasks(most int) []TaskStats {
+// Tasks returns at most limit live tasks of the loop: first the tasks in slots, in the order of the
+// slots, then all others, the newest first. It holds the loop's lock for about 0.15 µs a task
+// (BenchmarkTasks), and tasks that are in open slots at that time end under the lock. So a debug
+// page may call it several times a second for a few hundred tasks.
+func (l *Loop) Tasks(limit int) []TaskStats {
 	l.lock()
 	defer l.unlock()
 	l.adopt() // and leave the slots of resting tasks alone
 	now := notify.Now()
 	var all []TaskStats
 	for i := range l.slots {
-		if s := l.slots[i].firm(); s != nil && len(all) < most {
+		if s := l.slots[i].firm(); s != nil && len(all) < limit {
 			all = append(all, s.seen(now))
 		}
 	}
-	for s := l.live; s != nil && len(all) < most; s = s.next {
+	for s := l.live; s != nil && len(all) < limit; s = s.next {
 		if s.heldSlot() < 0 {
 			all = append(all, s.seen(now))
 		}

@@ -68,8 +68,8 @@ func (rt *Runtime) CheckPolicyFile(name string) ([]PolicyChange, error) {
 }
 
 // readPolicyFile reads a document, and returns the file's absolute path, and the sum of its text
-// even if it is no document. A program may load a pipe at its start. A watch reads regular files
-// only: it would wait for the writer of a pipe, and no document could be loaded meanwhile.
+// even if it is not a document. A program may load a pipe at its start. A watch reads regular files
+// only: it would wait for the writer of a pipe, and no document could be loaded in that time.
 func readPolicyFile(name string, regular bool) (path string, doc *document.Document, text textSum, err error) {
 	if path, err = filepath.Abs(name); err != nil {
 		return "", nil, text, fmt.Errorf("cocoon: %w", err)
@@ -160,7 +160,7 @@ func (rt *Runtime) checkLoad(doc *document.Document, path, name string) ([]Polic
 	return c.changes(), nil
 }
 
-// changes returns what the change does, before it is made. Called with regMu held.
+// changes describes the effects of the change, before it is made. Called with regMu held.
 func (c *change) changes() []PolicyChange {
 	off := map[string]bool{}
 	for _, v := range c.was.versions {
@@ -221,7 +221,7 @@ func (rt *Runtime) documentStats() map[string]DocumentStats {
 
 // inForce reports whether that text of the file is in force, and no other text was refused since. A
 // canary that was rolled back counts as in force, so that a watch does not try it again, even if
-// the file was missing meanwhile.
+// the file was missing in between.
 func (rt *Runtime) inForce(path string, text textSum) bool {
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()

@@ -10,9 +10,9 @@ import (
 // It is safe for concurrent use. The zero logLimit allows the next line.
 type logLimit struct{ next atomic.Int64 }
 
-// budget bounds how many decisions of a policy are kept: in a storm the first of each tenth of a
-// second. Of the rest only the newest would be kept anyway, for some milliseconds. It is safe for
-// concurrent use, and then inexact.
+// budget bounds how many decisions of a policy are kept: in a storm the first ones of each tenth of
+// a second. Without this bound the stream would keep only the newest ones, for a few milliseconds.
+// It is safe for concurrent use, and then inexact.
 type budget struct{ window, used atomic.Int64 }
 
 // due reports whether a line may be logged now.

@@ -34,7 +34,7 @@ type Loop struct {
 	live      *strand // those with a task, a list
 	closed    bool
 	absent    absent // started tasks that lost their slots without giving them up
-	view      view   // what policies see, filled anew for each evaluation
+	view      view   // what policies see, filled again for each evaluation
 	guarded   bool   // a policy listens to tasks that arrive, start or exit
 	busy      int64  // how often a task got a slot that was not open, or ran on without one
 	contended bool   // a task waited or was suspended since the last tick

@@ -40,7 +40,7 @@ var markOf = sync.OnceValue(func() map[uintptr]uint32 {
 	return digits
 })
 
-// marked is what the marks on a stack say about the strand: that many digits of its number.
+// marked is what the marks on a stack reveal of the strand: some digits of its number.
 type marked struct {
 	number uint32
 	digits int

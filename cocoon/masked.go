@@ -9,7 +9,7 @@ import (
 	"github.com/cocoon-go/cocoon/internal/keep"
 )
 
-// maskState says what the calling task may do at its current safe point.
+// maskState tells what may happen to the calling task at its current safe point.
 type maskState struct {
 	asked    uint32        // what was asked of the task when it looked
 	throw    *throwRequest // the throw that was due
@@ -22,7 +22,7 @@ type maskState struct {
 // these cases:
 //
 //   - The stack has a callback from C. A throw would unwind C's frames, and leave their locks and
-//     memory behind. A suspended task would hold them meanwhile.
+//     memory behind. A suspended task would go on holding them.
 //   - Rewritten code on the stack holds a lock. A throw may pass a lock that a deferred call
 //     releases, see passes.
 //   - The stack has a function that must not be unwound (see Runtime.keeps), or a deferred call of

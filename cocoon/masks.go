@@ -31,7 +31,7 @@ type maskedOn struct {
 	waited   bool // see throwRequest.waited
 }
 
-// stackMemory is what the strand's goroutine remembers of its looks at the stack.
+// stackMemory keeps the results of the goroutine's looks at its stack.
 type stackMemory struct {
 	cgoSeen int64 // the process's calls of C when the stack was last found free of callbacks
 	masked  maskedStacks
@@ -66,8 +66,8 @@ type maskingFrame struct {
 	looked int
 }
 
-// anew is after how many safe points the stack is walked nevertheless: a client above the frame may
-// have to be told of a throw, see tellClient.
+// anew is the number of safe points after which the stack is walked nevertheless: a client above
+// the frame may have to learn of a throw, see tellClient.
 const anew = 1024
 
 // stays reports whether the frame is on the stack.

@@ -66,7 +66,7 @@ func (rt *Runtime) tellMode() {
 	}
 }
 
-// Policy returns the registration of the policy in force with that name, also if a document has
+// Policy returns the registration of the named policy, if it is in force, even if a document has
 // registered it, or nil if there is none. A change to a document's policy lasts until the document
 // is loaded again with a different version of that policy.
 func (rt *Runtime) Policy(name string) *Registration {

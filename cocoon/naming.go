@@ -40,7 +40,7 @@ func (rt *Runtime) classOf(name string) *class {
 }
 
 // describe assigns to a class what is declared for its name, and reports whether anything is
-// declared for that name alone. A name takes precedence over patterns, and a more precise pattern
+// declared for only that name. A name takes precedence over patterns, and a more precise pattern
 // over a less precise one. Called with mu held.
 func (n *naming) describe(c *class) (spoken bool) {
 	kind := n.registered[c.text]

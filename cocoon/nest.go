@@ -5,7 +5,7 @@ import (
 )
 
 // Tasks nest on one goroutine when a task calls Run. If Run gets the task's context, s.outer and
-// outer.inner link the two, also when the outer task is inside Block and holds no slot. If Run gets
+// outer.inner link the two, even when the outer task is inside Block and holds no slot. If Run gets
 // another context, the nesting is detected only when the inner task has to wait, because searching
 // for its goroutine's tasks would cost every Run more than the rest of it.
 

@@ -69,7 +69,7 @@ func newRuntime(cfg Config) (*Runtime, error) {
 	rt.decisions.log = decisions.New[Decision](sortsOfDecisions, keptDecisions)
 	rt.ctx, rt.cancel = context.WithCancel(context.Background())
 	rt.ctx.Done() // make its channel now, and not in a function that runs in a bubble
-	rt.gaps = newGapRecord(cfg.Gaps, newGapFile(cfg.gapsFolder, rt.log))
+	rt.gaps = newGapWatch(&rt.cfg, rt.log)
 	rt.naming.selectors.Store(&selectors{})
 	rt.naming.registered, rt.naming.declared = map[string]Kind{}, map[string]*declared{}
 	rt.states.Store(&map[string]*states.Var{})

@@ -15,7 +15,7 @@ func (s *strand) starve(off, now int64) {
 }
 
 // notRunning returns how long the task has not run, judged by the state of its goroutine, and
-// whether it was blocked meanwhile. span is the time since the last sample, vouched the time for
+// whether it was blocked since then. span is the time since the last sample, vouched the time for
 // which one look counts, and late the least time for which a waiting goroutine has waited. A task
 // that has lost its P since the last look counts as running, because the timer's own goroutine may
 // have the P. If goroutines wait for Ps, the task's share of the processor time bounds its running

@@ -7,7 +7,7 @@ import (
 	"weak"
 )
 
-// origin is what a task begins with. It is immutable, except for the parent: see ancestry.go.
+// origin holds a task's initial data. It is immutable, except for the parent: see ancestry.go.
 //
 // A task that has ended keeps its origin, because its context may be retained, and nothing else of
 // its caller. So no two tasks share an allocation, and no strand refers to the context of an
@@ -48,7 +48,7 @@ type sole struct {
 // a loop.
 const often = 16
 
-// memory is what a strand remembers of its previous task. It refers only to the class, which all
+// memory holds what a strand keeps of its previous task. It refers only to the class, which all
 // tasks of the name share. The origin is a weak pointer, and the other fields are addresses. They
 // may belong to other objects by now, and only tell whether a comparison is worthwhile.
 type memory struct {

@@ -2,7 +2,6 @@ package cocoon
 
 import (
 	"strings"
-
 	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
@@ -104,7 +103,8 @@ var (
 // run on which it can have an effect; see "horizon" in docs/policy.md.
 func Every(interval time.Duration) Trigger { return policy.Every(interval) }
 
-// OnNotify is the trigger of a policy evaluated when the application calls Notify with that name.
+// OnNotify is the trigger of a policy that is evaluated when the application calls Notify with the
+// same name.
 func OnNotify(name string) Trigger { return policy.OnCustom(name) }
 
 // canarySuffix ends the name of the registration of a canary's version. No other name of a policy

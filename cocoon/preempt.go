@@ -78,7 +78,7 @@ func (s *strand) answerPoll() {
 	s.respond()
 }
 
-// respond handles the requests to the task. It returns when the task may go on, or panics with a
+// respond handles the requests to the task. It returns when the task may continue, or panics with a
 // throw. If the task has no request, the word is raised for another task, and that task's thread
 // may be waiting for this core.
 func (s *strand) respond() {

@@ -11,7 +11,7 @@ import (
 func init() { safepoint.AttachPulled(newPulling) }
 
 // pulling is the iterator of an iter.Pull in code from cocoon build. It runs on a coroutine, which
-// is a goroutine of its own, while the task's goroutine waits. The task goes on to run: see
+// is a goroutine of its own, while the task's goroutine waits. The task counts as running: see
 // strand.status. At a safe point of the iterator the task's goroutine has to answer, because only
 // there the whole stack is known, and a throw unwinds it. See askDriver.
 type pulling struct {

@@ -19,7 +19,7 @@ import (
 //   - if the goroutine waits or is in a system call (the time counts as blocked), or is back from a
 //     wait and without a P (it counts as starved): all of it if the goroutine has not run since the
 //     last sample (stays), and otherwise up to 20 ms;
-//   - the part that exceeds the processor time that the whole process has used meanwhile, because
+//   - the part that exceeds the processor time that the whole process has used since then, because
 //     no task can have run longer than that. This is exact if one task keeps the process busy, and
 //     otherwise a bound. Windows does not tell that time exactly (kernel.ExactCPU);
 //   - the part that exceeds an equal share of that processor time, if the process got less of it

@@ -45,9 +45,9 @@ func (rt *Runtime) replace(out, in []*version) {
 	for _, v := range out {
 		left[v] = true
 	}
-	fresh := slices.DeleteFunc(slices.Clone(in), func(v *version) bool { return left[v] })
-	rt.tellChanges(fresh, out, replaced)
-	rt.tellWarnings(fresh)
+	added := slices.DeleteFunc(slices.Clone(in), func(v *version) bool { return left[v] })
+	rt.tellChanges(added, out, replaced)
+	rt.tellWarnings(added)
 	for _, v := range out {
 		if !stays[v] {
 			v.off.Store(true)
@@ -66,8 +66,8 @@ func (rt *Runtime) replace(out, in []*version) {
 
 // tellChanges puts policies that came into force, or went out of force, into the stream of
 // decisions. Called with regMu held.
-func (rt *Runtime) tellChanges(fresh, out []*version, replaced map[*Registration]bool) {
-	for _, v := range fresh {
+func (rt *Runtime) tellChanges(added, out []*version, replaced map[*Registration]bool) {
+	for _, v := range added {
 		kind := DecisionPolicyUpdated
 		if v.number == 1 {
 			kind = DecisionPolicyAdded
@@ -105,7 +105,7 @@ func (l *Loop) replace(out, in []*version) {
 			enter = append(enter, notify.Subscription[*bound]{Listener: b, Events: uint16(v.spec.On.Set())})
 		}
 	}
-	l.hub.Exchange(leave, enter)
+	l.hub.Replace(leave, enter)
 	l.updateContextReads()
 	l.rearm()
 }

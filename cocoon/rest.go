@@ -22,7 +22,7 @@ import (
 //     begins to rest first says so and then reads the word. So at least one of the two sees the
 //     other.
 //
-// A task in a brief call rests also while other tasks wait. Until its goroutine is found waiting,
+// A task in a brief call rests even while other tasks wait. Until its goroutine is found waiting,
 // only the looks of rule 2 take its slot: see brief.go.
 //
 // The time that a task has rested does not count as running, to the nanosecond. The exception is a

@@ -15,10 +15,10 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// ruling is what a verdict or an effect of a policy was based on: the program and its snapshot.
-// Everything else follows from them, because an evaluation depends on nothing but its snapshot. So
-// the loop only copies the snapshot, in about 0.2 µs (BenchmarkDecisions), and the reader evaluates
-// the program again to find the branch. It refers neither to the task nor to the compiled policy.
+// ruling is the basis of a policy's verdict or effect: the program and its snapshot. Everything
+// else follows from them, because an evaluation depends on nothing but its snapshot. So the loop
+// only copies the snapshot, in about 0.2 µs (BenchmarkDecisions), and the reader evaluates the
+// program again to find the branch. It refers neither to the task nor to the compiled policy.
 type ruling struct {
 	policy   string
 	version  int
@@ -56,7 +56,7 @@ const (
 // or of its hash, means nothing to a reader.
 func isText(r ir.Read) bool { return r.Type == stubs.Name || r.Taken == ir.TakenHash }
 
-// find returns what the ruling says. r may be nil.
+// find returns the content of the ruling. r may be nil.
 func (r *ruling) find() *finding {
 	if r == nil {
 		return &finding{}

@@ -15,7 +15,7 @@ var errNilFunc = errors.New("cocoon: the task's function is nil")
 // not call fn. The task has the kind registered for name. fn gets a context that carries the task
 // and ends with the task and its children.
 //
-// If a policy throws into the task, Run returns a *PreemptedError, also if the throw only ended the
+// If a policy throws into the task, Run returns a *PreemptedError, even if the throw only ended the
 // task's context and fn then returned an error, see PreemptedError.Returned. Any other panic of fn,
 // or Goexit, passes through after the slot is given back. Other errors are ErrOverloaded,
 // ErrShutdown, and a *PreemptedError with Started false when a policy refused the task: fn was not

@@ -30,8 +30,8 @@ type Runtime struct {
 	cancel context.CancelFunc
 	tasks  atomic.Int64 // tasks that have not ended, except tasks in open slots
 	sample sample
-	cpu    cpuClock   // the timer's
-	gaps   *gapRecord // nil: gaps are not measured
+	cpu    cpuClock  // the timer's
+	gaps   *gapWatch // nil: gaps are not measured
 	log    *logQueue
 	looked atomic.Int64 // no stacks are taken for a report until then
 
@@ -81,7 +81,7 @@ type Runtime struct {
 	policies      map[string]*Registration
 	endedPolicies endedPolicies // guarded by regMu
 	funcs         map[string]*safeFunc
-	// files holds what each document has put in force, by the absolute path of its file.
+	// files holds the loaded documents, by the absolute paths of their files.
 	files    map[string]*loadedDocument
 	loads    map[string]*DocumentStats // by the same paths
 	watched  map[string]*watching      // files that WatchPolicyFile watches, by path
@@ -158,7 +158,7 @@ type sample struct {
 	expected int64        // when the next tick should come; owned by the timer's thread
 }
 
-// tenantTable is what is registered about tenants. It is immutable, except for told.
+// tenantTable holds the registration of tenants. It is immutable, except for told.
 type tenantTable struct {
 	label  stubs.NameID
 	text   string
@@ -224,24 +224,24 @@ func (rt *Runtime) armStall(now int64) {
 	}
 }
 
-// Decisions returns a reader of what the runtime and its policies decide: throws, refusals,
+// Decisions returns a reader of the decisions of the runtime and its policies: throws, refusals,
 // switches, stalls, states that a policy sets, changes of policies, documents and modes. Verdicts
 // of policies in observe mode are included, once for each task, as in PolicyStats. Verdicts to
-// continue are not, nor what the application does itself, with Cancel, Shutdown or Yield. Of the
-// effects on states, only set of a state without keys to another value is a decision.
+// continue are not, and neither are Cancel, Shutdown and Yield, which the application calls itself.
+// An effect on a state is a decision only if it is a set that changes a state without keys.
 //
-// The reader begins after the decision with the number after: 0 for the oldest decision that is
-// kept, Latest for the next one to come, or the Number of a decision, to go on after it. The
-// runtime keeps the last 1024 decisions of each of four sorts: throws, refusals and stalls;
-// switches; states; and everything else. A reader that lags loses the oldest. Of a policy that
-// decides more than 100 times in a tenth of a second, the first 100 are kept, and so it is with the
-// states that it sets. DecisionReader.Lost counts the rest. Switches and states are in the stream
-// only from the first call of Decisions on.
+// The reader begins after the decision with the number after. Pass 0 to begin with the oldest
+// decision still kept, Latest to begin with the next one, or the Number of a decision to continue
+// after it. The runtime keeps the last 1024 decisions of each of four sorts: throws, refusals and
+// stalls; switches; states; and everything else. A reader that lags loses the oldest. In each tenth
+// of a second the runtime keeps at most 100 decisions of a policy, and at most 100 of the states
+// that it sets. DecisionReader.Lost counts the others. Switches and states are in the stream only
+// from the first call of Decisions on.
 //
-// A throw or refusal costs about 0.5 µs for the stream, read or not, and half as much when it is
-// not kept; a switch or a state as much once Decisions was called; and everything else nothing
-// (BenchmarkDecisions; bench: watch). A reader costs nothing while nothing is decided, needs no
-// Close, and delays no decision.
+// A throw or refusal costs about 0.5 µs for the stream, whether anything reads it or not, and half
+// as much when it is not kept. A switch or a state costs the same once Decisions has been called.
+// All else costs nothing (BenchmarkDecisions; bench: watch). A reader costs nothing while nothing
+// is decided, needs no Close, and delays no decision.
 func (rt *Runtime) Decisions(after uint64) *DecisionReader {
 	rt.decisions.watched.Store(true)
 	return &DecisionReader{stream: &rt.decisions, cursor: rt.decisions.log.From(after)}
@@ -252,7 +252,7 @@ func (rt *Runtime) Gaps() []Gap {
 	if rt.gaps == nil {
 		return nil
 	}
-	return rt.gaps.sorted()
+	return rt.gaps.record.Sorted()
 }
 
 // watching is a watch of a file, which ends with its context.

@@ -17,12 +17,12 @@ const sampleEvery = int64(10 * time.Millisecond)
 // renew reads the values of the process if they are too old. It takes about 3 µs
 // (BenchmarkCosts).
 func (s *sample) renew(now int64) {
-	if s.fresh(now) {
+	if s.recent(now) {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.fresh(now) {
+	if s.recent(now) {
 		return
 	}
 	s.read[0].Name, s.read[1].Name = "/sched/goroutines:goroutines", "/memory/classes/heap/objects:bytes"
@@ -37,7 +37,7 @@ func (s *sample) renew(now int64) {
 	s.at.Store(now)
 }
 
-func (s *sample) fresh(now int64) bool {
+func (s *sample) recent(now int64) bool {
 	at := s.at.Load()
 	return at != 0 && now-at < sampleEvery
 }

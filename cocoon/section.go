@@ -14,7 +14,7 @@ import (
 
 // Section runs fn as a named part of the task that ctx belongs to, on the same goroutine. Policies
 // see the open sections and their running time. A throw made while a section is open ends at the
-// boundary of the innermost section: Section returns the *PreemptedError, and the task goes on.
+// boundary of the innermost section: Section returns the *PreemptedError, and the task continues.
 // Cancel, Shutdown and a throw made outside any section pass through to the end of the task. A
 // throw into a section that has already ended is void.
 //
@@ -37,8 +37,8 @@ func Section[T any](ctx context.Context, name string, fn func() (T, error)) (res
 // SectionContext is Section for code that waits. fn gets a context of the section's own, derived
 // from ctx. It ends with the section, or earlier if a throw into the section finds no safe point
 // because fn waits or does not poll. If fn then returns an error, SectionContext returns the throw,
-// see PreemptedError.Returned. The task's context goes on. Cost: about 0.3 µs (BenchmarkCosts) in
-// addition to the cost of context.WithCancelCause.
+// see PreemptedError.Returned. The task's context stays valid. Cost: about 0.3 µs (BenchmarkCosts)
+// in addition to the cost of context.WithCancelCause.
 func SectionContext[T any](ctx context.Context, name string, fn func(ctx context.Context) (T, error)) (result T, err error) {
 	s := strandOf(ctx)
 	if s == nil {

@@ -130,7 +130,7 @@ func (rt *Runtime) stop() error {
 	rt.cancel()
 	rt.timer.Close()
 	if rt.gaps != nil {
-		rt.gaps.file.write(rt.gaps.sorted, true)
+		rt.gaps.record.Close()
 	}
 	notify.Outside(rt.log.flush) // it waits in real time
 	rt.decisions.end()

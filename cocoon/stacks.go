@@ -89,7 +89,7 @@ func (r *stackReader) read(line string) {
 		of = of || r.mark(uintptr(pc)) != noMark
 	}
 	// A stack cut off at the maximum depth lacks its outermost functions.
-	if of || len(r.pcs) > 0 && !strings.HasPrefix(nameOf(r.pcs[len(r.pcs)-1]), "runtime.") {
+	if of || len(r.pcs) > 0 && !ofRuntime(nameOf(r.pcs[len(r.pcs)-1])) {
 		r.found = append(r.found, r.stack())
 	}
 }

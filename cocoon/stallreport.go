@@ -90,7 +90,7 @@ func (st *stallReport) logBack() {
 func (st *stallReport) logAway(now int64) {
 	where := st.where(now)
 	select {
-	case <-st.back: // the task came back meanwhile
+	case <-st.back: // the task has come back
 		st.logBack()
 	default:
 		st.log("cocoon: task holds a slot without passing a safe point; its slot is lent to others", notify.Now(), where...)

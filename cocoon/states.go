@@ -41,8 +41,8 @@ func (rt *Runtime) RegisterState(values map[string]any) error {
 // State returns the value of a registered state: bool, int64, float64 or time.Duration; for a
 // Bucket, its current tokens as a float64. A Keyed state needs the key, the strings and ints that
 // its declaration names: State("spent", "gold"). A missing key has the first value, and reading a
-// key does not protect it from eviction. State returns nil when there is no state of that name, or
-// the key is of other types or has other parts.
+// key does not protect it from eviction. State returns nil when no state has the name, or the key
+// is of other types or has other parts.
 //
 // Reading costs a map look-up and an atomic load; a Keyed state or a Bucket also costs the default
 // loop's lock.

@@ -17,7 +17,7 @@ type Stats struct {
 	// Unkept counts tasks and sections with a name that the runtime could not store: a name of more
 	// than 1024 bytes, or a new name when 65,536 names of tasks, or 16,384 names of sections, are
 	// stored. Policies apply to them as to all other tasks. The runtime keeps no average cost for
-	// them, and looks each one up anew, which takes about 0.1 µs (BenchmarkCosts).
+	// them, and looks each of them up again, which takes about 0.1 µs (BenchmarkCosts).
 	Unkept int64
 
 	Seed     uint64 // Config.Seed, or what was drawn in its place

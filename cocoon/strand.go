@@ -44,7 +44,7 @@ type strand struct {
 	inherits   bool          // it runs in outer's slot
 	absent     bool          // an observing policy would have refused its task
 
-	// The task's goroutine alone writes these five, without the lock.
+	// Only the task's goroutine writes these five, without the lock.
 	inserted bool  // its last safe point was a poll of cocoon build
 	blocked  bool  // inside Block, or waiting for inner to end
 	returned bool  // its function has returned, and was not unwound
@@ -145,11 +145,11 @@ type endedGap struct {
 	end  []runtime.Frame // the poll's stack; empty at the task's end, or where it waits
 }
 
-// heard is what the runtime has read from a task's context. The context is the caller's code: its
-// methods may lock, wait or panic. So the runtime calls them on the task's own goroutine before the
-// task has a slot, or on a separate goroutine, but never under a loop's lock and never on the
-// timer's thread. Policies read the stored values, and no method is called for them: the channel
-// suffices to see whether a context has ended.
+// heard holds the values that the runtime has read from a task's context. The context is the
+// caller's code: its methods may lock, wait or panic. So the runtime calls them on the task's own
+// goroutine before the task has a slot, or on a separate goroutine, but never under a loop's lock
+// and never on the timer's thread. Policies read the stored values, and no method is called for
+// them: the channel suffices to see whether a context has ended.
 //
 // Guarded by the loop's lock, once the task has arrived.
 type heard struct {
@@ -172,7 +172,7 @@ func (w *withdrawal) err() error {
 
 type taskFunc = func(context.Context) error
 
-// wouldBe is what an observing policy would have decided about a task.
+// wouldBe holds the decisions about a task that observing policies would have made.
 type wouldBe struct {
 	of       *Registration
 	decision stubs.Decision

@@ -10,8 +10,8 @@ import (
 // stretch is a time in which a task's goroutine runs on one thread without a pause, as far as Go
 // knows. The thread's processor time says how much of it the kernel gave to other threads.
 //
-// The task's goroutine begins and ends it. The timer may read it meanwhile, under the loop's lock;
-// if the goroutine ends it at that moment, the timer does the rest (stretchDropped).
+// The task's goroutine begins and ends it. The timer may read it at any time, under the loop's
+// lock; if the goroutine ends it at that moment, the timer does the rest (stretchDropped).
 type stretch struct {
 	state  atomic.Uint32
 	leaves uint8 // goroutine.Leaves at its beginning: if it has changed, nothing is known
@@ -55,8 +55,8 @@ func (s *stretch) end(now int64) (off int64) {
 	return off
 }
 
-// look is end for the timer, and the stretch goes on from there. known is false if the goroutine g
-// is not in the stretch any more.
+// look is end for the timer, and the stretch continues from there. known is false if the goroutine
+// g is not in the stretch any more.
 func (s *stretch) look(g uintptr, now int64) (off int64, known bool) {
 	if s == nil || !s.state.CompareAndSwap(stretchLives, stretchRead) {
 		return 0, false

@@ -47,8 +47,8 @@ type cancelContext struct {
 // Handle refers to a task started by Go. A child task, which is started inside another task,
 // belongs to its parent: cancelling the parent cancels the child, and the child's errors name both.
 // A parent does not wait for its children, and its end does not cancel them; its context ends when
-// its last child has ended. Of a chain of more than 32 tasks, the ended ones are left out (see
-// Task.Stack): their contexts end, and their children become children of the next task above them.
+// its last child has ended. A chain of more than 32 tasks drops the ended ones (see Task.Stack):
+// their contexts end, and their children become children of the next task above them.
 type Handle struct {
 	task *Task
 	done chan struct{}
@@ -68,7 +68,7 @@ type watcher struct {
 	next *watcher // in the task's list; guarded by rare.mu
 }
 
-// traced is what a task has in a trace. It is owned by the task's goroutine.
+// traced holds a task's entries in an execution trace. The task's goroutine owns it.
 type traced struct {
 	ctx    context.Context
 	task   *trace.Task
@@ -106,8 +106,8 @@ func (s Status) String() string {
 func (t *Task) Name() string { return t.class.text }
 
 // Parent returns the task in which t was started, or nil. It stays readable after the parent has
-// ended. Of a chain of more than 32 tasks, the ended ones are left out, and the parent is the next
-// task above them: see Stack.
+// ended. A chain of more than 32 tasks drops the ended ones; Parent is then the next task above
+// them: see Stack.
 func (t *Task) Parent() *Task { return t.up.Load() }
 
 // Kind returns the kind registered for the task's name.
@@ -137,8 +137,8 @@ func (t *Task) Stack() []string {
 // each task of a deep recursion would take quadratic time.
 const maxPath = 64
 
-// Path returns Stack joined by slashes. Of more than 64 names it has the innermost 64, behind an
-// ellipsis: "…/b/c". Errors and the log name tasks by their paths.
+// Path returns Stack joined by slashes. If there are more than 64 names, it has an ellipsis and the
+// innermost 64: "…/b/c". Errors and the log name tasks by their paths.
 func (t *Task) Path() string {
 	names := make([]string, 0, 4)
 	p := t

@@ -55,7 +55,7 @@ func newTenantTable(t Tenants, now *tenantTable) (*tenantTable, error) {
 }
 
 // installTenants puts a table in force, or none if it is nil. If the label is another one, all
-// accounts begin anew. Called with regMu held.
+// accounts start again at zero. Called with regMu held.
 func (rt *Runtime) installTenants(table *tenantTable) {
 	was := rt.tenants.Swap(table)
 	if was == table {
@@ -78,7 +78,7 @@ func (rt *Runtime) installTenants(table *tenantTable) {
 	}
 }
 
-// unknownCost is what a tenant is initially charged for a task of unknown cost.
+// unknownCost is the initial charge to a tenant for a task of unknown cost.
 const unknownCost = int64(time.Millisecond)
 
 // join makes the task, which is about to arrive, one of its tenant's and of its class's. Called

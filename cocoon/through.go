@@ -31,13 +31,6 @@ var (
 	silentFor = 200 * time.Millisecond
 )
 
-// unwindable lists packages: a throw passes their locks if deferred calls release them.
-// docs/safepoints.md has the reason for each.
-var unwindable = []string{
-	// Compiled.lock guards the globals of a script, and Abort leaves them in the same state
-	"github.com/d5/tengo/v2",
-}
-
 // passes reports whether the throw may unwind the locks of the walk, which deferred calls release:
 // it has waited for them, and would not leave guarded data half-written. For a nil request, which
 // is not a throw, it reports false: a task is not suspended under a lock.

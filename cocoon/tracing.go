@@ -49,7 +49,7 @@ func (t *Task) traceEnd() {
 	}
 }
 
-// inTrace returns what the task has in a trace, or nil.
+// inTrace returns the task's entries in an execution trace, or nil.
 func (t *Task) inTrace() *traced {
 	if r := t.rare.Load(); r != nil {
 		return r.traced

@@ -80,7 +80,7 @@ func (rt *Runtime) unprioritized() (all []analyzer.Remark) {
 	}
 	why := "the policy is about priorities, and no task has one; set them by priority in tasks, or by WithPriority"
 	if least < most {
-		why = fmt.Sprintf("the policy is about other priorities than the tasks have, which are %d to %d", least, most)
+		why = fmt.Sprintf("the policy is about priorities other than those of the tasks, which are %d to %d", least, most)
 	}
 	for _, name := range slices.Sorted(maps.Keys(rt.policies)) {
 		v := rt.policies[name].now

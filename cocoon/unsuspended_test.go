@@ -107,7 +107,7 @@ func TestPoliciesWithoutPrioritiesAreLogged(t *testing.T) {
 		rt.tellUnmet()
 		rt.tellUnmet() // says nothing again
 		rt.log.flush()
-		n := log.count("the policy is about priorities, and no task has one") + log.count("the policy is about other priorities than the tasks have")
+		n := log.count("the policy is about priorities, and no task has one") + log.count("the policy is about priorities other than those of the tasks")
 		if n != c.want {
 			t.Errorf("%s: %d lines, want %d:\n%s", c.policy, n, c.want, &log)
 		}

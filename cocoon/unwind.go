@@ -13,7 +13,7 @@ import (
 // to an end.
 const unwinds = 100 * time.Millisecond
 
-// due returns the throw to carry out, or nil if its section has ended meanwhile. Called under the
+// due returns the throw to carry out, or nil if its section has ended since. Called under the
 // loop's lock.
 func (s *strand) due() *throwRequest {
 	p := s.pending
@@ -77,7 +77,7 @@ func (s *strand) endFor(t *Task, section uint64, err *PreemptedError) {
 	}
 }
 
-// dismiss discards a throw that has arrived at its section, or will not arrive. The task goes on,
+// dismiss discards a throw that has arrived at its section, or will not arrive. The task continues,
 // and policies may throw again. Called under the loop's lock.
 func (s *strand) dismiss() {
 	s.pending = nil

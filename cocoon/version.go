@@ -41,8 +41,8 @@ type version struct {
 	ended         atomic.Bool  // in observe mode: it would have cancelled itself
 }
 
-// loadedDocument is what a YAML document has put in force, or is about to. It is immutable; regMu
-// guards the objects in it.
+// loadedDocument is a YAML document in force, or about to be, with its versions. It is immutable;
+// regMu guards the objects in it.
 type loadedDocument struct {
 	states   map[string]policy.State
 	tasks    map[string]*declared
@@ -85,11 +85,11 @@ type part struct {
 // canary is a canary in force: its document applies to the cohort, and the base to the rest.
 type canary struct {
 	*cohort
-	said  document.Canary
-	base  *loadedDocument // in force before; it is put back by a rollback
-	since time.Time
-	stop  chan struct{} // closed when the canary is out of force
-	fresh []*version    // the versions of the cohort
+	said     document.Canary
+	base     *loadedDocument // in force before; it is put back by a rollback
+	since    time.Time
+	stop     chan struct{} // closed when the canary is out of force
+	versions []*version    // the versions of the cohort
 
 	mu   sync.Mutex // guards what follows; taken under a loop's lock
 	side [2]side    // the rest, the cohort

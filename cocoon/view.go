@@ -9,8 +9,8 @@ import (
 // valueless is the panic of a switch that gives values of stubs and lacks one.
 const valueless = "cocoon: a stub has no value; see TestEveryStateStub"
 
-// view is what a policy sees: a loop, the task in question, the arriving task, the event. Each loop
-// has one, used under its lock.
+// view is the world as an evaluation sees it: a loop, the task in question, the arriving task, the
+// event. Each loop has one, used under its lock.
 type view struct {
 	task     *strand
 	arriving *strand

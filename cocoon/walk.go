@@ -68,7 +68,7 @@ func (w *walk) up() {
 	}
 }
 
-// walked is what a walk has found so far, as far as a frame may change it.
+// walked holds the findings of a walk so far that a later frame may change.
 type walked struct {
 	locks, how       int
 	cleansUp, byHand bool

@@ -10,12 +10,12 @@ import (
 
 // tellWarnings logs the analyzer's warnings about policies that have come into force, and new
 // warnings about policies together, a line for each policy. Called with regMu held.
-func (rt *Runtime) tellWarnings(fresh []*version) {
-	if len(fresh) == 0 {
+func (rt *Runtime) tellWarnings(added []*version) {
+	if len(added) == 0 {
 		return
 	}
 	texts := map[string][]string{}
-	for _, v := range fresh {
+	for _, v := range added {
 		for _, w := range v.verified.Warnings() {
 			texts[v.of.name] = append(texts[v.of.name], v.located(w.Error))
 		}

@@ -21,7 +21,7 @@ import (
 // A reload that fails changes nothing: the content that was loaded last stays in force. The same
 // holds if the file is deleted, unreadable, empty, or no regular file. The stream of decisions
 // (DecisionDocumentRefused), an Error line in the log and Stats.Documents then tell so. The watch
-// goes on, and loads the next content.
+// continues, and loads the next content.
 //
 // The watch follows symbolic links, so it notices when Kubernetes updates a ConfigMap. It loads a
 // file that has been left alone for 0.1 s, or is being written for 5 s. A program that writes the
@@ -138,8 +138,8 @@ type fileWatch struct {
 	refused *textSum          // the text that was refused last; nil: the last one was accepted
 }
 
-// follow makes the notifications tell of the next change of the file, before a look at it. If there
-// are none, it asks for them, at times.
+// follow arms the notifications for the next change of the file, before a look at it. If there are
+// none, it asks for them from time to time.
 func (w *fileWatch) follow(path string) {
 	w.every = w.pace.unnotified
 	if w.pace.notified == 0 {

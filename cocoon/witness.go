@@ -70,15 +70,15 @@ func (s *strand) showStall(silent int64) {
 	}
 }
 
-// showThrow tells of a throw that begins to unwind the task, or that was the error of a call in
-// the task.
+// showThrow reports a throw that begins to unwind the task, or that was the error of a call in the
+// task.
 func (s *strand) showThrow(task *Task, err *PreemptedError) {
 	if w := s.loop.rt.witness.Load(); w != nil {
 		s.loop.tell(w, (*taskContext)(task), inside.Event{Happening: inside.Thrown, Err: err})
 	}
 }
 
-// showEnd tells of a throw that has ended the task without unwinding it: by its context, or as the
+// showEnd reports a throw that has ended the task without unwinding it: by its context, or as the
 // error of a call. The task has given its slot back.
 func (s *strand) showEnd(task *Task, err error) {
 	if s.loop.rt.witness.Load() == nil {

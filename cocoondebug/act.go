@@ -82,7 +82,7 @@ func (h *handler) mayAct(r *http.Request) error {
 
 var errNoActions = refused(http.StatusForbidden, "actions are off; set Options.Actions")
 
-// do does an action, and says what it did.
+// do performs an action and describes its effect.
 func (h *handler) do(what string, r *http.Request) (done string, err error) {
 	switch what {
 	case "cancel":

@@ -211,7 +211,7 @@ func (c *collector) leave(dropped bool) {
 	c.until = time.Now().Add(c.linger)
 }
 
-// next waits for a frame after the one of that number, and returns nil when ctx ends.
+// next waits for a frame after frame number n, and returns nil when ctx ends.
 func (c *collector) next(ctx context.Context, after uint64) *frame {
 	for {
 		c.mu.Lock()

@@ -21,7 +21,7 @@ type form struct {
 	Event bool // a server-sent event with the form
 }
 
-// view is what a viewer of the page has chosen.
+// view holds a viewer's choices on the page.
 type view struct {
 	Sort    Sort
 	Actions bool

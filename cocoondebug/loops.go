@@ -10,7 +10,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// loop returns what a snapshot says about a loop.
+// loop returns a loop's part of a snapshot.
 func (c *collector) loop(l cocoon.LoopStats) Loop {
 	began := c.ticks[0]
 	then, ok := began.loops[l.Name]

@@ -38,7 +38,7 @@ var functions = template.FuncMap{
 	"seconds":  func(l Line) string { return Duration(time.Duration(l.Samples) * l.Every) },
 }
 
-// page is what the templates show.
+// page is the data of the templates.
 type page struct {
 	*Snapshot
 	view
@@ -61,10 +61,11 @@ func documentOf(p page, content []byte) ([]byte, error) {
 	return rendered("page", p)
 }
 
-// rendered returns what a template makes. Texts of clients may have control characters, which HTML
-// lets through: a carriage return would end a line of a server-sent event, so that the text could
-// send events of its own; an escape would reach the terminal of a reader without a browser; and
-// marks of direction would turn the text around them. All of them become replacement characters.
+// rendered returns the output of a template. Texts of clients may have control characters, which
+// HTML lets through: a carriage return would end a line of a server-sent event, so that the text
+// could send events of its own; an escape would reach the terminal of a reader without a browser;
+// and marks of direction would turn the text around them. All of them become replacement
+// characters.
 func rendered(name string, data any) ([]byte, error) {
 	var text bytes.Buffer
 	err := templates().ExecuteTemplate(&text, name, data)

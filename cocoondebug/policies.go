@@ -22,7 +22,7 @@ func (c *collector) policies(s *Snapshot, st cocoon.Stats) {
 	slices.Sort(names)
 	s.Policies = []Policy{}
 	for _, name := range names {
-		if r := c.rt.Policy(name); r != nil { // otherwise it was cancelled meanwhile
+		if r := c.rt.Policy(name); r != nil { // otherwise it has just been cancelled
 			s.Policies = append(s.Policies, policyOf(r, st.Policies[name]))
 		}
 	}
@@ -59,7 +59,7 @@ func onOf(on cocoon.Trigger) string {
 	return strings.Join(parts, ", and ")
 }
 
-// matchOf says to what a policy applies; "" is everything.
+// matchOf describes to which tasks and loops a policy applies; "" means all.
 func matchOf(m cocoon.Match) string {
 	var parts []string
 	for _, of := range []struct {

@@ -79,7 +79,7 @@ func (l *timeline) spans(slot int, number map[string]int) []Span {
 	return spans
 }
 
-// tick is what changed between two snapshots.
+// tick holds the changes between two snapshots.
 type tick struct {
 	at    time.Time
 	loops map[string]cocoon.LoopStats

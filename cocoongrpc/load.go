@@ -108,8 +108,8 @@ func (l *Load) failed(started bool) {
 	}
 }
 
-// look updates the averages, if they are due, and returns the time. Of concurrent callers, one does
-// the update.
+// look updates the averages, if they are due, and returns the time. If several goroutines call
+// look, one of them does the update.
 func (l *Load) look() (now int64) {
 	now, due := int64(time.Since(l.start)), l.due.Load()
 	if now < due || !l.due.CompareAndSwap(due, now+lookEvery) {

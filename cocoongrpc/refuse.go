@@ -97,7 +97,7 @@ func (o *Options) again(code codes.Code, thrown error) (after time.Duration, ok 
 	return cmp.Or(o.RetryAfter, time.Second), ok
 }
 
-// classify returns what the client is told. For a throw, that includes the reason, but not the
+// classify returns the error for the client. For a throw, that includes the reason, but not the
 // place in the program that PreemptedError.Error names.
 func classify(ctx context.Context, thrown error) (code codes.Code, reason, message string) {
 	var p *cocoon.PreemptedError

@@ -66,7 +66,7 @@ func UnaryServerInterceptor(tasks Runner, o Options) grpc.UnaryServerInterceptor
 // receives, and when a send waits, it gives its slot back; it queues for a slot again afterwards.
 // It keeps the slot while the client is ahead of it, so that messages are there already. When a
 // throw is due, a send or a receive returns it as its error, a *cocoon.PreemptedError, and unwinds
-// no code; only a handler that ignores the error and goes on is thrown into there. A throw also
+// no code; only a handler that ignores the error and continues is thrown into there. A throw also
 // ends a SendMsg or RecvMsg that the client holds up, and with it the stream. The exception is a
 // SendMsg on net/http's server (grpc.Server.ServeHTTP) while the client does not read: it ends with
 // the connection.

@@ -114,7 +114,7 @@ func (s *serverStream) interrupt() {
 // get the status of the cancellation. The method WriteStatus is not in the interface, but gRPC's
 // implementations have it (TestThrowEndsWaiting); without it, the throw would wait for the client.
 // With net/http's server, writing the status itself waits behind a message that the client does not
-// read, so release holds no lock meanwhile.
+// read, so release holds no lock while it writes.
 func (s *serverStream) release() {
 	thrown := s.last()
 	if thrown == nil {

@@ -54,9 +54,9 @@ func (b *blocking) read(call func(func() error) error, fn func() (more bool, err
 const briefly = 64 << 10
 
 // write calls fn, which irrevocably writes that many bytes to the client. The task gives its slot
-// back meanwhile: at once for a large write, otherwise as soon as the runtime finds it waiting.
-// While a throw unwinds the handler, nothing is written: deferred functions that complete the
-// response at that time do not make it whole.
+// back while it waits: at once for a large write, otherwise as soon as the runtime finds it
+// waiting. While a throw unwinds the handler, nothing is written: deferred functions that complete
+// the response at that time do not make it whole.
 func (b *blocking) write(bytes int, fn func() error) error {
 	if bytes > briefly {
 		return b.Call(func() error { return b.writeNow(fn) })

@@ -36,7 +36,7 @@ type exchange struct {
 	can  skills       // of that type
 }
 
-// given is what a handler receives. It is one allocation instead of two.
+// given holds a handler's arguments. It is one allocation instead of two.
 type given struct {
 	request http.Request
 	writer  writer
@@ -88,7 +88,7 @@ func (e *exchange) serve(ctx context.Context) (err error) {
 }
 
 // gaveUp returns the throw that the handler was told of, if the handler then gave its response up:
-// proxies abort a response if they cannot copy all of it. Other panics go on.
+// proxies abort a response if they cannot copy all of it. Other panics continue.
 func gaveUp(r any, p *cocoon.PreemptedError) error {
 	switch r {
 	case nil: // runtime.Goexit

@@ -44,7 +44,7 @@ func (s *spans) tell(ctx context.Context, e inside.Event) {
 	}
 }
 
-// throw returns what is known of a throw or a refusal.
+// throw returns the attributes of a throw or a refusal.
 func throw(err error) (all []attribute.KeyValue) {
 	add := func(name, value string) {
 		if value != "" {

@@ -14,7 +14,7 @@ type collector struct {
 }
 
 // NewCollector returns a collector of the metrics of a runtime, for [prometheus.Register]. It may
-// be used from any goroutine, also while the runtime shuts down and afterwards: it then reports the
+// be used from any goroutine, even during and after the runtime's shutdown: it then reports the
 // last values.
 //
 // A registry takes the metrics of one runtime. It refuses a second collector as registered already,

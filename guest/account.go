@@ -19,7 +19,7 @@ type account struct {
 	used      atomic.Int64 // fuel, as of the last time that the guest called the host
 
 	until     int64 // when the slice ends, on the clock of notify.Now
-	fuelUntil int64 // at which used the fuel slice ends
+	fuelUntil int64 // the value of used at which the fuel slice ends
 }
 
 // FuelEvent is the event that a thread raises when its fuel slice is used up. Its value is the fuel
@@ -74,7 +74,7 @@ func (acc *account) exhausted() bool {
 
 // chunk returns how much fuel the guest gets now: n, unless a slice or the budget ends before. The
 // guest must call the host from time to time, but where it does so changes nothing else: a slice
-// and the budget end at the first check behind their last unit.
+// and the budget end at the first check after their last unit.
 func (acc *account) chunk(n int64) int64 {
 	used := acc.used.Load()
 	if acc.fuelSlice.Load() != 0 {
@@ -87,8 +87,8 @@ func (acc *account) chunk(n int64) int64 {
 }
 
 // pace is how far a guest runs until it calls the host: about period, by the clock. Calls of one
-// instance continue at its pace, so that a guest that calls slow host functions is not late in each
-// call anew.
+// instance continue at its pace, so that a guest that calls slow host functions is not late again
+// in each call.
 type pace struct {
 	units int64
 	since int64

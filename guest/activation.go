@@ -28,7 +28,7 @@ type activation struct {
 	g        uintptr
 	sp       uint64      // the guest's stack pointer, while another thread has the turn
 	stack    stack       // what was allocated for it
-	stopped  error       // why the guest was stopped, by other means than a throw
+	stopped  error       // why the guest was stopped, by means other than a throw
 	halted   bool        // it was stopped half-way
 	began    bool        // it runs or has run; guarded by the instance's lock
 	evicted  bool        // it was to end because its instance closes; guarded by the instance's lock
@@ -212,7 +212,7 @@ func (a *activation) soon() {
 	}
 }
 
-// nothing is what left holds when the guest must look at its next safe point.
+// nothing is the value of left when the guest must call the host at its next safe point.
 const nothing = math.MaxUint64 // -1
 
 // refill sets how far the guest runs until it looks again. That is its next safe point if the call

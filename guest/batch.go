@@ -18,9 +18,10 @@ import (
 //
 // fn has the turn, so between two calls it may use the instance's memory. call is a safe point: a
 // throw there unwinds fn with its deferred calls, and other tasks go first when the slice is over.
-// With Config.Threads, other threads may run in the instance meanwhile. fn returns the errors of
-// call, or goes on after a trap. call must not be used on another goroutine, inside another call of
-// a guest, inside Block of this package, or after fn has returned: it returns an error there.
+// With Config.Threads, other threads may run in the instance at the same time. fn returns the
+// errors of call, or continues after a trap. call must not be used on another goroutine, inside
+// another call of a guest, inside Block of this package, or after fn has returned: it returns an
+// error there.
 func (in *Instance) Batch(ctx context.Context, function string, fn func(ctx context.Context, call func(stack []uint64) error) error) error {
 	f, err := in.module.export(function)
 	if err != nil {

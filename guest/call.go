@@ -56,7 +56,7 @@ func (in *Instance) callOutside(ctx context.Context, f *export, j job) (results 
 	return results, a.final(err)
 }
 
-// job is what a call does with its function, when it is its turn.
+// job is the work of a call in its turn.
 type job struct {
 	args []uint64
 	many func(ctx context.Context, call func(stack []uint64) error) error // of Batch; nil: one call
@@ -164,8 +164,8 @@ func (a *activation) invokeOn(fn api.Function, stack []uint64) error {
 	return err
 }
 
-// take returns the exported function for one call, which no other call uses meanwhile: each value
-// of type api.Function has one stack.
+// take returns the exported function for one call, which no other call uses at the same time: each
+// value of type api.Function has one stack.
 func (in *Instance) take(f *export) api.Function {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 )
 
-// prefix is what each error of the package begins with, once.
+// prefix begins each error of the package, once.
 const prefix = "guest: "
 
 // about returns the beginning of an error about a guest, or about a function "guest.function".
@@ -19,13 +19,13 @@ func about(what string) string {
 	return prefix + what
 }
 
-// located is an error with what it is about.
+// located is an error with its subject.
 type located struct {
 	about string
 	err   error
 }
 
-// locate returns err with what it is about, unless it says so.
+// locate adds the subject to err, unless the text of err begins with it.
 func locate(what string, err error) error {
 	if rest, ok := strings.CutPrefix(err.Error(), about(what)); ok && rest != "" && strings.Contains(": .", rest[:1]) {
 		return err
@@ -39,7 +39,7 @@ func (l *located) Error() string { return l.about + ": " + inner(l.err) }
 // Unwrap returns the error without its place.
 func (l *located) Unwrap() error { return l.err }
 
-// inner returns the text of an error that stands in another one.
+// inner returns the text of an error without the prefix, for use within another error.
 func inner(err error) string { return strings.TrimPrefix(err.Error(), prefix) }
 
 // ErrShutdown is the Cause of a ClosedError after Shutdown.

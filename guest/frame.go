@@ -15,11 +15,11 @@ type frame struct {
 
 // RunFuel runs the instance's threads until they have used n units of fuel together, or until all
 // have ended, and pauses the instance. It returns the number of threads that have not ended. The
-// thread that runs then stops at its next safe point, before RunFuel returns. The fuel that it has
-// used beyond n is taken from the next RunFuel. So a program stops at the same instructions on
-// every machine. If ctx ends first, RunFuel pauses the instance at once and returns the cause.
-// RunFuel needs the mechanism Fuel, and returns an error inside a call of the instance itself. Only
-// one RunFuel or RunFor may run at a time.
+// running thread stops at its next safe point, before RunFuel returns. The fuel that it has used
+// beyond n is taken from the next RunFuel. So a program stops at the same instructions on every
+// machine. If ctx ends first, RunFuel pauses the instance at once and returns the cause. RunFuel
+// needs the mechanism Fuel, and returns an error inside a call of the instance itself. Only one
+// RunFuel or RunFor may run at a time.
 func (in *Instance) RunFuel(ctx context.Context, n int64) (left int, err error) {
 	switch c := &in.module.config; {
 	case c.Mechanism != Fuel:

@@ -19,7 +19,7 @@ type Instance struct {
 	sp     api.MutableGlobal // the pointer of the stack in linear memory; nil: the guest has none
 
 	// Owned by the call that has the turn.
-	given int64 // what left held when the guest went on
+	given int64 // the value of left when the guest last continued
 	pace  pace
 
 	frame frame
@@ -116,8 +116,8 @@ func (in *Instance) Shutdown(ctx context.Context) error {
 	return await(ctx, in.ended)
 }
 
-// await waits for a channel to be closed. It keeps the slot if it need not wait: the task would
-// queue for another slot, behind all that wait for one.
+// await waits for a channel to be closed. It keeps the slot if it need not wait, because a task
+// that gives its slot up queues behind all waiting tasks.
 func await(ctx context.Context, done <-chan struct{}) error {
 	select {
 	case <-done:
@@ -134,7 +134,7 @@ func await(ctx context.Context, done <-chan struct{}) error {
 	})
 }
 
-// close closes the instance for that reason. by is the call that ended half-way, if one did: it
+// close closes the instance because of cause. by is the call that ended half-way, if one did: it
 // ends with its own error.
 func (in *Instance) close(ctx context.Context, cause error, by *activation) {
 	in.mu.Lock()

@@ -68,7 +68,7 @@ func words(types []api.ValueType) int {
 	return n
 }
 
-// export returns the function of that name.
+// export returns the named function.
 func (m *Module) export(name string) (*export, error) {
 	if f := m.exports[name]; f != nil {
 		return f, nil
@@ -145,7 +145,7 @@ func (m *Module) Close(ctx context.Context) error {
 	return m.free(ctx)
 }
 
-// add makes in one of the module's instances.
+// add registers in as an instance of the module, unless the module is closed.
 func (m *Module) add(in *Instance) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

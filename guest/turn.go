@@ -82,7 +82,7 @@ func (a *activation) await() error {
 	})
 }
 
-// giveUp withdraws a from the queue for the turn, or passes the turn on if a has got it meanwhile.
+// giveUp withdraws a from the queue for the turn, or passes the turn on if a has just got it.
 func (a *activation) giveUp() {
 	a.in.mu.Lock()
 	defer a.in.mu.Unlock()
@@ -199,7 +199,7 @@ func (a *activation) pass(over bool) {
 }
 
 // hand hands the turn on, if another thread may have it, and returns the thread that has it now. In
-// a deterministic instance only the end of a slice selects another thread, also when a pause begins
+// a deterministic instance only the end of a slice selects another thread, even when a pause begins
 // at that moment, or is over before a notices it.
 func (a *activation) hand(over bool) (next *activation) {
 	a.in.mu.Lock()

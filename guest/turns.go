@@ -14,7 +14,7 @@ import (
 //     the holder also does so when it is suspended, and when its slice is over. The turn then goes
 //     to the thread that has waited longest, or to one that the seed selects.
 //  3. While the instance is paused, the turn goes only to threads that unwind. With a seed, a pause
-//     that stops a thread in its turn changes nothing: the thread goes on first.
+//     that stops a thread in its turn changes nothing: the thread continues first.
 type turns[T comparable] struct {
 	holder  T
 	waiting []T
@@ -71,7 +71,7 @@ func (u *turns[T]) grant() (next T) {
 		u.urgent--
 	case u.stopped > 0:
 		u.stopped--
-	case u.rng != nil && len(u.waiting) > 1: // a thread alone draws no number, paused or not
+	case u.rng != nil && len(u.waiting) > 1: // a single thread draws no number, paused or not
 		i = u.rng.IntN(len(u.waiting))
 	}
 	u.holder = u.waiting[i]

@@ -70,9 +70,9 @@ func (a *activation) waited() {
 	call.End()
 }
 
-// polling makes poll_oneoff sleep before it begins, if the guest waits for a clock alone: then the
-// function holds no view of memory yet, and other threads of the instance run meanwhile. Otherwise
-// it is waiting.
+// polling makes poll_oneoff sleep before it begins, if the guest waits only for a clock: then the
+// function holds no view of memory yet, and other threads of the instance run while it sleeps.
+// Otherwise it is waiting.
 type polling struct{ waiting }
 
 func (w polling) Before(ctx context.Context, mod api.Module, f api.FunctionDefinition, params []uint64, frames experimental.StackIterator) {

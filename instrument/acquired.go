@@ -22,7 +22,7 @@ import (
 // defer statement. acquireduses.go says which values a deferred call uses, acquiredkept.go which
 // values a function stores where a deferred call finds them.
 
-// resource is what a deferred call uses: a variable, or an expression that begins with one.
+// resource is a value that a deferred call uses: a variable, or an expression that begins with one.
 type resource struct {
 	v types.Object
 	// the expression; "" for a variable that the function assigns from a call
@@ -35,7 +35,7 @@ func (of resource) compare(other resource) int {
 
 // release is how a function releases a resource.
 type release struct {
-	by    []ast.Node // statements or calls behind which the resource will be released
+	by    []ast.Node // statements or calls after which the resource will be released
 	how   usage      // how they use it
 	late  bool       // it will be the value that the variable has then
 	calls []*ast.CallExpr

@@ -246,9 +246,9 @@ func (f *looseFlow) failed(b *cfg.Block, so bool) bool {
 	return f.isErrorOf(b.Nodes[:n-1], f.r.info.ObjectOf(id))
 }
 
-// isErrorOf reports whether the variable contains the error of the acquisition behind the nodes:
-// the last of them that assigns the variable acquires the resource, or every assignment in the
-// function does.
+// isErrorOf reports whether the variable contains the error of the acquisition after the nodes: the
+// last of them that assigns the variable acquires the resource, or every assignment in the function
+// does.
 func (f *looseFlow) isErrorOf(nodes []ast.Node, err types.Object) bool {
 	for _, n := range slices.Backward(nodes) {
 		if f.r.makesVar(f.c, n, err) {

@@ -72,7 +72,7 @@ func (r *rewriter) takes(value ast.Expr) (found bool) {
 	return found
 }
 
-// removes reports whether a value is an element or a field, and the function behind p changes the
+// removes reports whether a value is an element or a field, and the function changes, after p, the
 // field, deletes the element, or shortens the slice: it takes the value from there.
 func (r *rewriter) removes(c *code, value ast.Expr, p token.Pos) (found bool) {
 	value = ast.Unparen(value)

@@ -12,7 +12,7 @@ import (
 //
 //	defer func() { latency.WithLabelValues(name).Observe(time.Since(start).Seconds()) }()
 //
-// Such a call releases nothing. So what it uses is no resource because of it.
+// Such a call releases nothing. So using a value there does not make it a resource.
 
 // telling matches the names of functions that tell something of their arguments: logs, metrics and
 // accounts, with the usual endings. The name has to match as a whole: Logout and ErrorAndClose do
@@ -150,7 +150,8 @@ func (r *rewriter) makesPart(call *ast.CallExpr) bool {
 	return ok && f.Signature().Recv() == nil && r.declared[f.Origin()] == nil && r.givesOne(call)
 }
 
-// givesOne reports whether a call gives one value that is no error, and has no name of a release.
+// givesOne reports whether a call gives one value that is not an error, and has no name of a
+// release.
 func (r *rewriter) givesOne(call *ast.CallExpr) bool {
 	f, ok := r.object(ast.Unparen(call.Fun)).(*types.Func)
 	if !ok || releasing[f.Name()] || takesFunction(f.Signature()) {

@@ -21,7 +21,7 @@ const (
 type laterCall struct {
 	node      ast.Node // from here on
 	call      *ast.CallExpr
-	elsewhere bool // it is no deferred call of the function itself
+	elsewhere bool // it is not a deferred call of the function itself
 	params    map[types.Object]ast.Expr
 }
 

@@ -14,8 +14,8 @@ package instrument
 const bulkText = `
 const PREFIX_bulkSize = 256 << 10
 
-//go:linkname PREFIX_fresh COCOON.freshLink
-var PREFIX_fresh func(n int) []byte
+//go:linkname PREFIX_uncleared COCOON.unclearedLink
+var PREFIX_uncleared func(n int) []byte
 
 func PREFIX_bulkCopy[E any](to, from []E, pieces func(to, from []E) int) int {
 	if uintptr(len(from))*PREFIX_unsafe.Sizeof(*new(E)) > PREFIX_bulkSize {
@@ -165,7 +165,7 @@ func PREFIX_bulkPlain[E any]() bool {
 
 //go:noinline
 func PREFIX_bulkMadePieces[S ~[]E, E any](n int, from []E) S {
-	if n < 0 || uintptr(n) > PREFIX_bulkMost/PREFIX_unsafe.Sizeof(*new(E)) || PREFIX_fresh == nil || !PREFIX_bulkPlain[E]() {
+	if n < 0 || uintptr(n) > PREFIX_bulkMost/PREFIX_unsafe.Sizeof(*new(E)) || PREFIX_uncleared == nil || !PREFIX_bulkPlain[E]() {
 		all := make(S, n)
 		PREFIX_bulkCopyPieces(all, from)
 		return all
@@ -180,7 +180,7 @@ func PREFIX_bulkMadePieces[S ~[]E, E any](n int, from []E) S {
 }
 
 func PREFIX_bulkFresh[E any](n int) []E {
-	bytes := PREFIX_fresh(n * int(PREFIX_unsafe.Sizeof(*new(E))))
+	bytes := PREFIX_uncleared(n * int(PREFIX_unsafe.Sizeof(*new(E))))
 	return PREFIX_unsafe.Slice((*E)(PREFIX_unsafe.Pointer(PREFIX_unsafe.SliceData(bytes))), n)
 }
 
@@ -201,7 +201,7 @@ func PREFIX_bulkGrown[S ~[]E, E any](to S, by, zero int) S {
 		c += (c + 768) / 4
 	}
 	c = int((uintptr(c)*size + 8191) &^ 8191 / size)
-	if PREFIX_fresh == nil || !PREFIX_bulkPlain[E]() {
+	if PREFIX_uncleared == nil || !PREFIX_bulkPlain[E]() {
 		all := make(S, n, c)
 		PREFIX_bulkMove(all, to, PREFIX_bulkSize)
 		return all

@@ -25,7 +25,7 @@ import (
 //
 // A throw between the two would lose the resource. Most such stretches are short, so a throw waits
 // there, but not for long: package cocoon bounds the time. So it does little harm if a variable
-// counts as a resource and is none, and the names of the releasing calls are enough.
+// counts as a resource and is not one, and the names of the releasing calls are enough.
 
 // releasing are names of functions and methods that release a resource.
 var releasing = map[string]bool{
@@ -34,8 +34,8 @@ var releasing = map[string]bool{
 	"close": true, "release": true, "free": true, "rollback": true, "unref": true, "discard": true, "destroy": true, "dispose": true,
 }
 
-// byHandStretches finds the stretches of a function in which it has acquired a resource that it
-// releases, returns or passes on behind them on some path, and that no deferred call releases.
+// byHandStretches finds the stretches of a function in which it holds a resource that no deferred
+// call releases, and that it later releases, returns or passes on, on some path.
 func (r *rewriter) byHandStretches(c *code) {
 	ends := map[*types.Var][]ast.Node{}
 	c.walk(func(n ast.Node, stack []ast.Node) {

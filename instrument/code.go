@@ -11,7 +11,7 @@ type code struct {
 	file *file
 	name string        // such as "(*T).M", and "(*T).M.func1" for its first literal
 	decl *ast.FuncDecl // nil for a literal
-	// the function around a literal; it is no code of the package for a variable
+	// the function around a literal; it has no body if a variable's value has the literal
 	outer    *code
 	lit      *ast.FuncLit // nil for a declaration
 	use      use          // of the literal

@@ -72,9 +72,9 @@ func sumOf(n ast.Node, costOf func(ast.Node) (units int, whole bool)) (sum int) 
 	return min(sum, endless)
 }
 
-// costOfIteration returns an upper bound of the cost of the body of a loop from poll to poll. Of a
-// loop inside it that polls at each iteration, one iteration counts, without calls of unknown
-// length: each of them follows a poll.
+// costOfIteration returns an upper bound of the cost of the body of a loop from poll to poll. An
+// inner loop that polls at each iteration counts as one iteration, without its calls of unknown
+// length, because a poll precedes each of them.
 func (r *rewriter) costOfIteration(c *code, body *ast.BlockStmt) int {
 	return sumOf(body, r.costFromPoll(c))
 }

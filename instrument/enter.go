@@ -71,7 +71,7 @@ func (c *code) places(list []ast.Stmt, calls []token.Pos) (at []token.Pos, ok bo
 			return at, true
 		}
 	}
-	// a poll before a call that is only deferred can stand behind the statement
+	// a poll before a call that is only deferred can follow the statement
 	for i := first; i < len(list) && defersOnly(list[i], calls); i++ {
 		if i+1 < len(list) && !c.isBehindAcquisition(list[i+1]) {
 			return []token.Pos{list[i+1].Pos()}, true

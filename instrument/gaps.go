@@ -37,7 +37,7 @@ const (
 	GapRecursion GapKind = "recursion" // it should poll, and must not
 	GapCgo       GapKind = "cgo"       // a call of C
 	GapCall      GapKind = "call"      // into uninstrumented code
-	// a callee polls while a lock is held, which is no safe point
+	// a callee polls while a lock is held, which is not a safe point
 	GapLock GapKind = "lock"
 	// a lock held for callers in other packages, where the text does not show it
 	GapHeld GapKind = "held"

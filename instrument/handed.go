@@ -88,8 +88,8 @@ func (r *rewriter) addReturned(c *code, stores []store, ends map[*types.Var][]as
 //	return pgx.CollectRows(rows, scan)
 //
 // One of the calls takes the resource over. The text does not show which, nor where the callee
-// defers the release, so the stretch ends behind the last of them. A send on a channel and a store in
-// an element of a map or a slice count like calls, and a function literal that uses the resource
+// defers the release, so the stretch ends after the last of them. A send on a channel and a store
+// in an element of a map or a slice count like calls, and a function literal that uses the resource
 // counts like the resource.
 func (r *rewriter) addPassedOn(c *code, ends map[*types.Var][]ast.Node) {
 	on := map[*types.Var][]ast.Node{}

@@ -61,8 +61,8 @@ func (r *rewriter) toldLines() map[string]*told {
 	return files
 }
 
-// pollsOnlyBefore reports whether the function polls in the line of p before p, and nothing behind
-// p in this line may poll: the poll before a recursion stands in the line of a lock.
+// pollsOnlyBefore reports whether the function polls on the line of p before p, and nothing after p
+// on this line may poll. The poll before a recursion may be on the line of a lock.
 func (r *rewriter) pollsOnlyBefore(c *code, p token.Pos) bool {
 	at := r.placeOf(p)
 	behind := func(q token.Pos) bool { return q > p && r.placeOf(q) == at }

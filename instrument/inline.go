@@ -97,9 +97,8 @@ func (r *rewriter) staysInline(c *code, replaced int) bool {
 	return units <= inlineBudget
 }
 
-// isLarge reports whether the compiler may consider the function very large. Into a function of
-// 5000 of the compiler's nodes, which are more than the syntax nodes, it inlines nothing above 20
-// units.
+// isLarge reports whether the compiler may consider the function very large. It inlines nothing
+// above 20 units into a function of 5000 of its nodes, which outnumber the nodes of the syntax.
 func (c *code) isLarge() bool {
 	return len(c.inOrder()) > 2500
 }

@@ -21,8 +21,8 @@ type piece struct {
 	counts   bool // the functions min and max exist
 }
 
-// around returns the text behind the init statement, or behind the keyword if the loop declares
-// nothing, up to the brace before the poll; and the text that closes it, behind the pieces.
+// around returns the text after the init statement, or after the keyword if the loop declares
+// nothing, up to the brace before the poll; and the text that closes it, after the pieces.
 func (r *rewriter) around(p piece, declares bool) (open, end string) {
 	again := "" // the condition before each piece
 	if p.limit != "" && !p.breaks {

@@ -65,7 +65,7 @@ func (w *rare) leaves(list []ast.Stmt) bool {
 	return false
 }
 
-// branchesOff reports whether the statement may continue elsewhere than behind it, apart from
+// branchesOff reports whether control may leave the statement elsewhere than at its end, apart from
 // returns.
 func branchesOff(s ast.Stmt) (found bool) {
 	ast.Inspect(s, func(n ast.Node) bool {

@@ -38,9 +38,9 @@ func (c *code) returnBehind(p token.Pos, calls []token.Pos) (stmt *ast.ReturnStm
 //	for !raised() { return f(x) }; answerNow(); return f(x)
 //
 // The loop runs at most once; it tells the compiler that the first way is the likely one. In the
-// first form both ways join. The compiler places a block behind all blocks that lead to it, so the
+// first form both ways join. The compiler places a block after all blocks that lead to it, so the
 // call of the slow path is in the way, and each poll jumps over it: in fib, that takes as long as
-// the recursion's own two jumps. It needs all other edits, and leaves a statement alone that has
+// the recursion's own two jumps. It needs all other edits, and does not change a statement that has
 // one, because the copy would lack it.
 func (r *rewriter) writeTails() {
 	for _, t := range r.tails {

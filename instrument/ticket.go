@@ -16,7 +16,7 @@ import (
 //	hot := h.counts[n>>63]
 //	hot.observe(v)     // it adds to hot.count at its end
 //
-// Nothing is thrown between the two operations. A counter is no ticket if its result selects
+// Nothing is thrown between the two operations. A counter is not a ticket if its result selects
 // nothing, so statistics around a long call keep no throw.
 
 // ticket is a number that an atomic operation has given out.
@@ -123,7 +123,7 @@ func (r *rewriter) derived(c *code, v types.Object) map[types.Object]bool {
 }
 
 // mentionsAny reports whether an expression uses one of the variables outside of calls. Conversions
-// are no calls.
+// are not calls.
 func (r *rewriter) mentionsAny(e ast.Expr, of map[types.Object]bool) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {

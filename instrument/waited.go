@@ -28,7 +28,7 @@ import (
 //
 // After a throw in prepare, the goroutine that serves the requests would wait without end.
 
-// awaiting is what a function waits for: a group of goroutines, or a channel that a goroutine has.
+// awaiting is the object of a wait: a group of goroutines, or a channel that a goroutine has.
 type awaiting struct {
 	of   types.Object // the variable at which the expression begins
 	path string       // the expression
@@ -37,7 +37,7 @@ type awaiting struct {
 // fanOut contains the nodes that matter for one awaiting.
 type fanOut struct {
 	awaiting
-	group  bool // it is no channel
+	group  bool // it is not a channel
 	starts []ast.Node
 	waits  []ast.Node        // calls, including Done, and receives
 	ends   map[ast.Stmt]bool // loops that wait: until they are done

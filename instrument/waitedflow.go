@@ -62,9 +62,9 @@ type fanFlow struct {
 // fanState is what may happen on the paths through the beginning of a block.
 type fanState struct {
 	started bool // before it, some goroutine may have been started, and not been waited for
-	again   bool // behind it, a wait may follow, before another start
+	again   bool // after it, a wait may follow, before another start
 	ever    bool // behind it, a wait may follow
-	always  bool // behind it, a wait follows on each path that returns
+	always  bool // after it, a wait follows on each path that returns
 }
 
 // step passes the states on along the edges of the graph, and reports whether any has changed.
@@ -104,7 +104,7 @@ func (f *fanFlow) ends(b *cfg.Block) bool {
 	return false
 }
 
-// startedIn returns the state behind a wait at the block's beginning.
+// startedIn returns the state after a wait at the block's beginning.
 func (f *fanFlow) startedIn(b *cfg.Block) bool {
 	return f.in[b].started && (!f.ends(b) || f.waitsAgain(b, 0))
 }
@@ -194,7 +194,7 @@ func (f *fanOut) asksForever(s ast.Stmt) bool {
 	return ok && f.asks && loop.Cond == nil && f.startsIn(loop)
 }
 
-// span finds the text of the nodes, each with the text behind the previous node.
+// span finds the text of the nodes, each with the text after the previous node.
 func (s *fannedStretch) span(g *cfg.CFG, body *ast.BlockStmt) {
 	var all []ast.Node
 	for _, b := range g.Blocks {

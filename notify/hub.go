@@ -27,12 +27,12 @@ type Subscription[T comparable] struct {
 	Events   uint16
 }
 
-// Exchange ends the subscriptions of the listeners in out, and adds the subscriptions in in, in
+// Replace ends the subscriptions of the listeners in out, and adds the subscriptions in in, in
 // order and after all existing ones. No reader sees half of a change. A listener in both gets a new
-// mask and a new position; Exchange ignores a listener in out that has no subscription. It panics
+// mask and a new position; Replace ignores a listener in out that has no subscription. It panics
 // on an empty mask, and on a listener that would be subscribed twice. A caller that has called
 // Listeners before may still notify the listeners in out.
-func (h *Hub[T]) Exchange(out []T, in []Subscription[T]) {
+func (h *Hub[T]) Replace(out []T, in []Subscription[T]) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	leaving := make(map[T]bool, len(out))
@@ -48,9 +48,9 @@ func (h *Hub[T]) Exchange(out []T, in []Subscription[T]) {
 	for _, s := range in {
 		switch {
 		case s.Events == 0:
-			panic("notify: Exchange: a subscription to no event; want at least one bit set")
+			panic("notify: Replace: a subscription to no event; want at least one bit set")
 		case there[s.Listener]:
-			panic("notify: Exchange: a listener would be subscribed twice; want it in out as well")
+			panic("notify: Replace: a listener would be subscribed twice; want it in out as well")
 		}
 		all, there[s.Listener] = append(all, s), true
 	}

@@ -31,7 +31,7 @@ func TestHub(t *testing.T) {
 		{"all, in another order", []string{"x", "z", "v", "w"}, []Subscription[string]{to(c, "v"), to(c, "z"), to(a|b|c, "x")}, "x", "x", "v z x"},
 		{"all leave", []string{"z", "x", "v", "z"}, nil, "", "", ""},
 	} {
-		h.Exchange(step.out, step.in)
+		h.Replace(step.out, step.in)
 		for event, want := range map[uint16]string{a: step.a, b: step.b, c: step.c, 1 << 7: ""} {
 			if got := strings.Join(h.Listeners(event), " "); got != want {
 				t.Fatalf("%s: event %#x has the listeners %q, want %q", step.name, event, got, want)
@@ -42,15 +42,15 @@ func TestHub(t *testing.T) {
 
 func TestHubRefuses(t *testing.T) {
 	var h Hub[int]
-	h.Exchange(nil, []Subscription[int]{to(2, 7)})
+	h.Replace(nil, []Subscription[int]{to(2, 7)})
 	for _, c := range []struct {
 		name string
 		do   func()
 		want string
 	}{
-		{"subscribe to nothing", func() { h.Exchange([]int{7}, []Subscription[int]{to(1, 1), to(0, 2)}) }, "a subscription to no event"},
-		{"subscribe again", func() { h.Exchange(nil, []Subscription[int]{to(1, 1), to(1, 7)}) }, "would be subscribed twice"},
-		{"subscribe two at once", func() { h.Exchange([]int{7}, []Subscription[int]{to(1, 1), to(1, 1)}) }, "would be subscribed twice"},
+		{"subscribe to nothing", func() { h.Replace([]int{7}, []Subscription[int]{to(1, 1), to(0, 2)}) }, "a subscription to no event"},
+		{"subscribe again", func() { h.Replace(nil, []Subscription[int]{to(1, 1), to(1, 7)}) }, "would be subscribed twice"},
+		{"subscribe two at once", func() { h.Replace([]int{7}, []Subscription[int]{to(1, 1), to(1, 1)}) }, "would be subscribed twice"},
 		{"listeners of nothing", func() { h.Listeners(0) }, "Listeners of a set of events"},
 		{"listeners of two events", func() { h.Listeners(3) }, "Listeners of a set of events"},
 	} {
@@ -71,11 +71,11 @@ func TestHubRefuses(t *testing.T) {
 func TestListenersDoNotChangeUnderTheReader(t *testing.T) {
 	var h Hub[int]
 	for v := range 5 {
-		h.Exchange(nil, []Subscription[int]{to(1, v)})
+		h.Replace(nil, []Subscription[int]{to(1, v)})
 	}
 	before := h.Listeners(1)
 	_ = append(before, 99)
-	h.Exchange([]int{0}, []Subscription[int]{to(1, 5)})
+	h.Replace([]int{0}, []Subscription[int]{to(1, 5)})
 	if !slices.Equal(before, []int{0, 1, 2, 3, 4}) {
 		t.Fatalf("the slice read before changed to %v", before)
 	}
@@ -90,14 +90,14 @@ func TestHubUnderConcurrentChange(t *testing.T) {
 	var h Hub[int]
 	const changers = 4
 	for id := range changers {
-		h.Exchange(nil, []Subscription[int]{to(1|2, id)})
+		h.Replace(nil, []Subscription[int]{to(1|2, id)})
 	}
 	var changing, reading sync.WaitGroup
 	stop := make(chan struct{})
 	for id := range changers {
 		changing.Go(func() {
 			for i := range 500 {
-				h.Exchange([]int{id + changers*i}, []Subscription[int]{to(1|2, id+changers*(i+1))})
+				h.Replace([]int{id + changers*i}, []Subscription[int]{to(1|2, id+changers*(i+1))})
 			}
 		})
 	}
@@ -131,7 +131,7 @@ func TestHubUnderConcurrentChange(t *testing.T) {
 
 func BenchmarkListeners(b *testing.B) {
 	var h Hub[*int]
-	h.Exchange(nil, []Subscription[*int]{to(2, new(int))})
+	h.Replace(nil, []Subscription[*int]{to(2, new(int))})
 	n := 0
 	b.ReportAllocs()
 	for range b.N {

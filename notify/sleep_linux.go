@@ -56,8 +56,8 @@ func (s *futexSleeper) sleep(state *atomic.Uint32, at, now int64) {
 	// Syscall6, not RawSyscall6, although the latter saves a third of the cost of a 100 µs tick: a
 	// raw call keeps its P for its whole duration, so a poller that lacks a P waits for 18 ms, and
 	// under GODEBUG=asyncpreemptoff=1 each stop of the world lasts until the end of the sleep.
-	// Yielding now and then, which saves as much, is no alternative: if more goroutines are busy
-	// than there are Ps, the goroutine queues behind them, and most ticks are lost.
+	// Yielding now and then, which saves as much, is not an alternative: if more goroutines are
+	// busy than there are Ps, the goroutine queues behind them, and most ticks are lost.
 	//
 	// Whatever the result (woken, timed out, state changed, interrupted), the caller reads its
 	// words again.

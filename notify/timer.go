@@ -14,10 +14,10 @@ import (
 // If goroutines that do not block keep Ps busy, provide two more Ps: the thread keeps its P while
 // it sleeps in its system call, and the network poller needs another. If they share one P, then
 // with a tick of 100 µs sysmon takes the P away and the thread asks for it back all the time, and
-// connections wait meanwhile: a loopback echo took 0.2 ms at p50 and 3 ms at p99 instead of 0.05
-// and 0.2. A third P has no effect. On a virtual machine with two cores a tick of 100 µs costs a
-// quarter of a core, and a tick of 1 ms a thirtieth: set the timer to Never while there is nothing
-// to watch.
+// connections wait during that time: a loopback echo took 0.2 ms at p50 and 3 ms at p99 instead of
+// 0.05 and 0.2. A third P has no effect. On a virtual machine with two cores a tick of 100 µs costs
+// a quarter of a core, and a tick of 1 ms a thirtieth: set the timer to Never while there is
+// nothing to watch.
 //
 // The thread and the callers of WakeAt share two words: want, the earliest time at which the
 // handler must run, and state, in which the thread announces its sleep. The protocol:
@@ -77,8 +77,8 @@ const closed = math.MinInt64
 // The handler runs on the timer's thread, one run at a time, and gets the time at which it was
 // started. It returns the time of its next run, or Never: it then runs at that time, or earlier if
 // WakeAt asks for that. A time in the past means at once. The handler must not block, because
-// everything else waits meanwhile, and must not call Close. A panic in it ends the process, as in
-// any goroutine.
+// everything else waits until it returns, and must not call Close. A panic in it ends the process,
+// as in any goroutine.
 func NewTimer(handle func(now int64) (next int64)) *Timer {
 	if handle == nil {
 		panic("notify: NewTimer of a nil handler; want the function to run")

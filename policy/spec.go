@@ -12,7 +12,7 @@
 // [DefaultPreemption], [RoundRobin] and [AdaptiveQuantum] preempt tasks. [FirstInFirstOut],
 // [StrictPriority], [EarliestDeadline], [ShortestRemaining] and [FairShare] order the queue.
 // [Background] sends tasks to the background. [CallerGone] stops tasks whose caller has gone. A
-// [TimeLimit] bounds the running time of a task or a section, and an [OverloadAlarm] tells of
+// [TimeLimit] bounds the running time of a task or a section, and an [OverloadAlarm] reports
 // overload.
 package policy
 

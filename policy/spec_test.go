@@ -31,7 +31,7 @@ func TestSpecValidate(t *testing.T) {
 		{"long interval", func(s *Spec) { s.On = Every(lang.MaxInterval + 1) }, "not between"},
 		{"negative", func(s *Spec) { s.On = Every(-time.Second) }, "not between"},
 		{"greatest", func(s *Spec) { s.On = Every(math.MaxInt64) }, "not between"},
-		{"both, with tick", func(s *Spec) { s.On.Events = stubs.Enqueue | stubs.Tick }, "tick is no event to name"},
+		{"both, with tick", func(s *Spec) { s.On.Events = stubs.Enqueue | stubs.Tick }, "tick is not an event to name"},
 		{"tick", func(s *Spec) { s.On = On(stubs.Tick) }, "use Every"},
 		{"unknown event", func(s *Spec) { s.On = On(1 << 14) }, "unknown events 0x4000"},
 		{"custom name alone", func(s *Spec) { s.On = Trigger{Events: stubs.Enqueue, Custom: "x"} }, "use OnCustom"},

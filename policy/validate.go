@@ -82,7 +82,7 @@ func (t Trigger) validate() error {
 	case t.Interval == 0 && t.Events == 0:
 		return errors.New("it is never evaluated; say when with Every, On or OnCustom")
 	case t.Events&stubs.Tick != 0:
-		return errors.New("tick is no event to name; use Every with an interval")
+		return errors.New("tick is not an event to name; use Every with an interval")
 	case t.Events&^stubs.AnyEvent != 0:
 		return fmt.Errorf("unknown events %#x", uint16(t.Events&^stubs.AnyEvent))
 	case t.Custom != "" && t.Events&stubs.Custom == 0:

@@ -34,7 +34,7 @@ policies:
           expect: {effects: ['add("shards", "gold", 3, 1)'], states: {shards: {gold: {3: 7, 4: 0}, tin: {3: 0}}}}}`, ""},
 		{"half a pair", `- {at: 0s, on: start, given: {state.shards: {gold: 3}}, expect: continue()}`, `the keys of the state shards["gold"] are by name and int; write a mapping for each part`},
 		{"more than a pair", `- {at: 0s, on: start, given: {state.shards: {gold: {3: {4: 1}}}}, expect: continue()}`, `the keys of the state shards["gold"][3] are by name and int; write a mapping for each part`},
-		{"a pair of names", `- {at: 0s, on: start, given: {state.shards: {gold: {x: 1}}}, expect: continue()}`, `and "x" is no int`},
+		{"a pair of names", `- {at: 0s, on: start, given: {state.shards: {gold: {x: 1}}}, expect: continue()}`, `and "x" is not an int`},
 		{"another value of a key", `- {at: 0s, on: exit, given: {task.labels: {user: gold}, task.running: 2s}, times: 3, expect: {states: {spent: {gold: 6s, tin: 1s}}}}`, `the state spent["tin"] is 0s; want 1s`},
 		{"time fills a bucket", `- {at: 0s, on: enqueue, times: 100, expect: {counts: {throw("rate limit"): 98, continue(): 2}}}
       - {at: 90ms, on: enqueue, expect: throw("rate limit")}

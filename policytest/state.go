@@ -160,7 +160,7 @@ func (v *variable) eachKey(name string, values map[string]any, before []any, f f
 		if v.By[len(before)] == stubs.Int {
 			i, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
-				return fmt.Errorf("the keys of the state %s are by %v, and %q is no int", name, v.By, text)
+				return fmt.Errorf("the keys of the state %s are by %v, and %q is not an int", name, v.By, text)
 			}
 			here, part = fmt.Sprintf("%s[%d]", name, i), i
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// claim is what a test says of some keys of a state: given values, or expected ones.
+// claim is a test's statement about some keys of a state: given values, or expected ones.
 type claim struct {
 	state    string
 	values   document.Placed

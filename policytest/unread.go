@@ -77,7 +77,7 @@ func (s *suite) isRead(path string, on stubs.Event) bool {
 }
 
 // selects reports whether the server looks at a task on one of the events. On a tick or a custom
-// event it does so for policies about tasks alone.
+// event it does so for policies that are only about tasks.
 func (s *suite) selects(on stubs.Event) bool {
 	const ofLoop = stubs.Tick | stubs.Custom
 	return on&^ofLoop != 0 || slices.ContainsFunc(s.policies, func(c *compiled) bool {

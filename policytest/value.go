@@ -111,7 +111,7 @@ func (w *world) read(key string, r ir.Read) (v any, from string) {
 // value returns a stub's value, and where it comes from.
 func (w *world) value(key string, r ir.Read) (v any, from string) {
 	v, given := w.given[key]
-	if given && v != "" { // an empty label is no label
+	if given && v != "" { // an empty label counts as none
 		return v, ""
 	}
 	if v, from := w.declared(r); v != nil {

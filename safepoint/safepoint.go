@@ -1,8 +1,8 @@
 // Package safepoint holds the poll: the one place where running code checks for preemption
 // requests.
 //
-// Instrumented code links to this package alone, so it imports nothing but sync/atomic. Code
-// that has a task's context calls cocoon.SafePoint, and other code calls [Poll].
+// Instrumented code links only to this package, so it imports nothing but sync/atomic. Code that
+// has a task's context calls cocoon.SafePoint, and other code calls [Poll].
 //
 // # The protocol
 //

@@ -122,7 +122,7 @@ const (
 	State        // state.NAME: type and word come from the registration
 	StateRate    // rate("NAME", window)
 	StateAverage // average("NAME", window)
-	Draw         // of chance(p): a float, at least 0 and less than 1, anew for each evaluation
+	Draw         // of chance(p): a float, at least 0 and less than 1, drawn for each evaluation
 )
 
 // MaxStack is the greatest length of task.stack, the number of open sections that a policy can

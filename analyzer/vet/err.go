@@ -52,7 +52,7 @@ func runErr(pass *analysis.Pass) (any, error) {
 	return nil, nil
 }
 
-// registers reports whether the function of that name in package cocoon registers something.
+// registers reports whether the named function of package cocoon registers something.
 func registers(name string) bool {
 	if name == "Registration.Update" {
 		return true

@@ -45,7 +45,7 @@ func (w *lockWalk) forget(a *ast.AssignStmt, held locks) {
 	}
 }
 
-// poll reports a safe point under a lock. Of several locks it names the one locked first.
+// poll reports a safe point under a lock. If several locks are held, it names the first.
 func (w *lockWalk) poll(name string, call *ast.CallExpr, held locks) {
 	var first mutex
 	for m, pos := range held {

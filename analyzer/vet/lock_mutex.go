@@ -42,8 +42,8 @@ var lockMethods = map[string]lockOp{
 	"RWMutex.RUnlock": {mutex: mutex{readers: true}, unlock: true},
 }
 
-// lockOpOf returns the operation of the call on a mutex. It does not recognise mutexes behind an
-// index, a call or a method value.
+// lockOpOf returns the operation of the call on a mutex. It does not recognise mutexes reached
+// through an index, a call or a method value.
 func lockOpOf(info *types.Info, call *ast.CallExpr) (op lockOp, ok bool) {
 	if op, ok = lockMethods[calleeIn(info, call, "sync")]; !ok {
 		return op, false

@@ -118,13 +118,10 @@ func (c *specCheck) calleeName(call *ast.CallExpr) string {
 
 // sinks are the functions that take documents, the parameter in which they take them, and the form.
 var sinks = map[string]flow{
-	cocoonPath + ".LoadPolicies":            {What: "document", OnParam: -1},
 	cocoonPath + ".Runtime.LoadPolicies":    {What: "document", OnParam: -1},
 	documentPath + ".Read":                  {What: "document", OnParam: -1},
-	cocoonPath + ".LoadPolicyFile":          {What: "file", OnParam: -1},
 	cocoonPath + ".Runtime.LoadPolicyFile":  {What: "file", OnParam: -1},
 	cocoonPath + ".Runtime.WatchPolicyFile": {What: "file", Param: 1, OnParam: -1},
-	cocoonPath + ".CheckPolicyFile":         {What: "file", OnParam: -1},
 	cocoonPath + ".Runtime.CheckPolicyFile": {What: "file", OnParam: -1},
 }
 

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
-// registered is what a package registers for its policies to use.
+// registered holds the names that a package registers for its policies.
 type registered struct {
 	states    map[string][]shape // by name: what it may be; several where runtimes differ
 	funcs     map[string]bool

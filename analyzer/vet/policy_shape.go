@@ -12,7 +12,7 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// shape is what a policy has to know of a state.
+// shape is a state's declaration as policies need it.
 type shape struct {
 	stubs.Type
 	lang.Table
@@ -31,7 +31,7 @@ func shapes() (all []shape) {
 	return all
 }
 
-// shapeOf returns what is declared, as in a document.
+// shapeOf returns the declared shape, as in a document.
 func shapeOf(declared any) shape {
 	s, _ := policy.StateOf(declared)
 	return shape{s.Type, s.Table()}
@@ -76,7 +76,7 @@ func shapesIn(info *types.Info, e ast.Expr) []shape {
 	return anyShape
 }
 
-// burstIn returns what a bucket holds, as far as it is known.
+// burstIn returns a bucket's capacity, as far as it is known.
 func burstIn(info *types.Info, lit *ast.CompositeLit) float64 {
 	if lit != nil {
 		if e := fieldsOf(info, lit)["Burst"]; e != nil && info.Types[e].Value != nil {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// variables is what is known about the variables of a package.
+// variables holds the known values of a package's variables.
 type variables struct {
 	values  map[types.Object]ast.Expr // their initial values
 	changed map[types.Object]bool     // they may get other values later

@@ -65,7 +65,7 @@ func isNamed(t types.Type, path, name string) bool {
 	return ok && isObject(named.Obj(), path, name)
 }
 
-// isObject reports whether the object is the package-level object of that name.
+// isObject reports whether the object is the named package-level object.
 func isObject(o types.Object, path, name string) bool {
 	return o != nil && o.Name() == name && o.Pkg() != nil && o.Parent() == o.Pkg().Scope() && pathOf(o.Pkg()) == path
 }

@@ -37,7 +37,7 @@ arguments. The exit code is that of the go command, or %[2]d if the go command c
 std: %[3]s
 `
 
-// goVerb runs the go command's verb of that name.
+// goVerb runs the go command's verb of the same name.
 func goVerb(name string) func(args []string, s streams) int {
 	return func(args []string, s streams) int {
 		if len(args) == 1 && slices.Contains([]string{"-h", "-help", "--help"}, args[0]) {

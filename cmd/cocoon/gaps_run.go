@@ -9,24 +9,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
-)
 
-// measuredGap is a cocoon.Gap as package cocoon writes it to files, and as cocoon gaps prints it in
-// JSON. Package cocoon is not imported, because this program is started for each package of a
-// build, and a runtime in it would make it slower.
-type measuredGap struct {
-	Function string        `json:"function"`
-	File     string        `json:"file"`
-	Line     int           `json:"line"`
-	Longest  time.Duration `json:"longest_ns"`
-	Count    int64         `json:"count"`
-	Task     string        `json:"task"`
-	Stack    string        `json:"stack"`
-	End      string        `json:"end"`
-}
+	"github.com/cocoon-go/cocoon/internal/gaprecord"
+)
 
 // errNoGaps reports that the program has written no record.
 var errNoGaps = errors.New("the program has started no runtime of package cocoon, so no task was measured; want a program that calls cocoon.New")
@@ -66,50 +53,37 @@ func (o gapsOptions) measure(args []string, s streams) error {
 	if len(gaps) == 0 && !o.json {
 		fmt.Fprintln(s.out, "no task was without a safe point for a millisecond")
 	}
-	if err := show(s.out, o, gaps, measuredGap.print); err != nil || code == 0 {
+	if err := show(s.out, o, gaps, printMeasured); err != nil || code == 0 {
 		return err
 	}
 	return exitError(code)
 }
 
 // readGaps reads the records of all processes, and merges the gaps in each function.
-func readGaps(folder string) ([]measuredGap, error) {
+func readGaps(folder string) ([]gaprecord.Gap, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil || len(files) == 0 {
 		return nil, cmp.Or(err, errNoGaps)
 	}
-	by := map[string]measuredGap{}
+	merged := gaprecord.New(nil)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		var all []measuredGap
+		var all []gaprecord.Gap
 		if err := json.Unmarshal(text, &all); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		for _, g := range all {
-			known := by[g.Function]
-			count := known.Count + g.Count
-			if g.Longest > known.Longest {
-				known = g
-			}
-			known.Count = count
-			by[g.Function] = known
+			merged.Add(g)
 		}
 	}
-	gaps := []measuredGap{}
-	for _, g := range by {
-		gaps = append(gaps, g)
-	}
-	slices.SortFunc(gaps, func(a, b measuredGap) int {
-		return cmp.Or(cmp.Compare(b.Longest, a.Longest), cmp.Compare(a.Function, b.Function))
-	})
-	return gaps, nil
+	return merged.Sorted(), nil
 }
 
-// print writes the gap with its stack.
-func (g measuredGap) print(w io.Writer) {
+// printMeasured writes a gap with its stack.
+func printMeasured(g gaprecord.Gap, w io.Writer) {
 	where := "where no stack could be taken"
 	if g.Function != "" {
 		where = fmt.Sprintf("in %s at %s:%d", g.Function, nearby(g.File), g.Line)

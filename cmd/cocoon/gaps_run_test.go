@@ -5,13 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/gaprecord"
 	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
@@ -22,7 +21,7 @@ func TestGapsFiles(t *testing.T) {
 	if _, err := readGaps(dir); err != errNoGaps {
 		t.Errorf("an empty folder: %v", err)
 	}
-	write := func(name string, gaps []cocoon.Gap) {
+	write := func(name string, gaps []gaprecord.Gap) {
 		text, err := json.Marshal(gaps)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
@@ -31,24 +30,19 @@ func TestGapsFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	long := cocoon.Gap{Function: "a.F", File: "a.go", Line: 2, Longest: 5 * time.Millisecond, Count: 3, Task: "t", Stack: "x\ny", End: "z"}
-	short := cocoon.Gap{Function: "a.F", Longest: 2 * time.Millisecond, Count: 4}
-	other := cocoon.Gap{Function: "b.G", Longest: 9 * time.Millisecond, Count: 1}
-	write("1.json", []cocoon.Gap{long})
-	write("2.json", []cocoon.Gap{other, short})
-	write("3.json", []cocoon.Gap{})
+	long := gaprecord.Gap{Function: "a.F", File: "a.go", Line: 2, Longest: 5 * time.Millisecond, Count: 3, Task: "t", Stack: "x\ny", End: "z"}
+	short := gaprecord.Gap{Function: "a.F", Longest: 2 * time.Millisecond, Count: 4}
+	other := gaprecord.Gap{Function: "b.G", Longest: 9 * time.Millisecond, Count: 1}
+	write("1.json", []gaprecord.Gap{long})
+	write("2.json", []gaprecord.Gap{other, short})
+	write("3.json", []gaprecord.Gap{})
 	got, err := readGaps(dir)
-	want := []measuredGap{
+	want := []gaprecord.Gap{
 		{Function: "b.G", Longest: 9 * time.Millisecond, Count: 1},
 		{Function: "a.F", File: "a.go", Line: 2, Longest: 5 * time.Millisecond, Count: 7, Task: "t", Stack: "x\ny", End: "z"},
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%+v, %v\nwant %+v", got, err, want)
-	}
-	for i := range reflect.TypeFor[measuredGap]().NumField() {
-		if g, m := reflect.TypeFor[cocoon.Gap]().Field(i), reflect.TypeFor[measuredGap]().Field(i); g.Name != m.Name || g.Tag != m.Tag {
-			t.Errorf("field %d is %s %s there and %s %s here", i, g.Name, g.Tag, m.Name, m.Tag)
-		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, "4.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
@@ -67,7 +61,7 @@ import (
 	"sort"
 	"time"
 
-	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/gaprecord"
 )
 
 func polls(n int) (sum int) {
@@ -139,7 +133,7 @@ func TestGapsRun(t *testing.T) {
 			t.Errorf("cocoon gaps %s: exit code %d, want %d and not %q\n%s", c.args, code, c.code, c.not, out)
 		}
 	}
-	var gaps []measuredGap
+	var gaps []gaprecord.Gap
 	cmd := exec.CommandContext(t.Context(), tool, "gaps", "-run", "-json", "-n=1", main)
 	if out, err := cmd.Output(); err != nil || json.Unmarshal(out, &gaps) != nil || len(gaps) != 1 || gaps[0].Longest < time.Millisecond {
 		t.Errorf("-json: %v\n%s", err, out)

@@ -77,7 +77,7 @@ func (g *guestRun) flags(w io.Writer) *flag.FlagSet {
 			in = host
 		}
 		if st, err := os.Stat(host); err != nil || !st.IsDir() {
-			return fmt.Errorf("%s is no folder", host)
+			return fmt.Errorf("%s is not a folder", host)
 		}
 		g.files = g.files.WithDirMount(host, in)
 		return nil

@@ -49,7 +49,7 @@ func TestGuest(t *testing.T) {
 		{"run", 2, "", "name the guest's file"},
 		{"run -fuel -1 " + fib, 2, "", "want 0 or more"},
 		{"run -mechanism steam " + fib, 2, "", "want epoch or fuel"},
-		{"run -dir /nothing " + fib, 2, "", "/nothing is no folder"},
+		{"run -dir /nothing " + fib, 2, "", "/nothing is not a folder"},
 		{"run -env x " + fib, 2, "", "want NAME=VALUE"},
 		{"meter -mechanism fuel " + fib + " " + metered, 0, " bytes\n", ""},
 		{"run -invoke fib " + metered + " 20", 1, "", "meter"},

@@ -22,7 +22,7 @@ type streams struct {
 	out, err io.Writer
 }
 
-// verb is one subcommand. Each has a file of its own.
+// verb is one subcommand. Its files begin with its name; build.go also has run, test and toolexec.
 type verb struct {
 	name, summary string
 	run           func(args []string, s streams) int

@@ -228,7 +228,7 @@ func TestPolicyTestCommand(t *testing.T) {
 		{args: []string{"-coverage", "80%", good}, code: 1, out: []string{"FAIL  " + good, "and 80 % wanted\n", `p.yaml:5:47: policy "shed": never reached: continue()`}},
 		{args: []string{"-run", "ong", "-coverage", "80", good}, out: []string{"ok "}},
 		{args: []string{"-junit", junit, good, bad}, code: 1, out: []string{"ok    " + good, bad + `:6:9: long: at 0s, on enqueue: the verdict is throw("busy"); want continue()`, "    queue.length = 10\n", "FAIL  " + bad}},
-		{args: []string{wrong}, code: 1, out: []string{`wrong_test.yaml:6:66: "contine()" is no verdict`, "FAIL  "}},
+		{args: []string{wrong}, code: 1, out: []string{`wrong_test.yaml:6:66: "contine()" is not a verdict`, "FAIL  "}},
 	} {
 		code, out, err := command("", append([]string{"policy", "test"}, c.args...)...)
 		if code != c.code || !contains(out, c.out) || !contains(err, c.err) {

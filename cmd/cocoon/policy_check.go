@@ -161,8 +161,8 @@ func parseEvents(s string) (events stubs.Event, err error) {
 	return events, nil
 }
 
-// stateZeros are values of the types that a server's states can have. Of a bucket it is not known
-// what it holds.
+// stateZeros are values of the types that a server's states can have. The settings of a bucket are
+// unknown.
 var stateZeros = map[string]any{"bool": false, "int": int64(0), "float": 0.0, "duration": time.Duration(0),
 	"bucket": policy.Bucket{Rate: 1, Burst: policy.MaxBurst}}
 

@@ -153,7 +153,7 @@ func TestDiffRefusesServers(t *testing.T) {
 		{answered(`{"documents":[` + string(bytes.Repeat([]byte(" "), 2<<10)) + "]}"), exitUsage, "more than 1024 bytes"},
 		{answered(string(document)), exitFound, "version"},
 		{served(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), exitUsage, "not answered within 200ms"},
-		{"ftp://localhost", exitUsage, "is no address of a page"},
+		{"ftp://localhost", exitUsage, "is not the address of a page"},
 		{"http://localhost:1#%zz", exitUsage, "invalid URL escape"},
 	} {
 		if code, out, err := command("", "policy", "diff", file, test.url); code != test.code || !strings.Contains(err, test.says) || out != "" {

@@ -99,8 +99,8 @@ func effects(p *ir.Program) []string {
 	return all
 }
 
-// buckets says how fast the buckets fill from which the program takes. Of one that is declared by
-// -state this is not known.
+// buckets says how fast the buckets that the program takes from are filled. The rate of a bucket
+// declared by -state is unknown.
 func buckets(p *ir.Program, spec policy.Spec, states map[string]policy.State) (all []string) {
 	own, _ := policy.StatesOf(spec.State) // Parse has checked them
 	for _, site := range p.Sites {

@@ -67,10 +67,10 @@ func TestMisspeltCounts(t *testing.T) {
 	file := files(t)
 	file("p.yaml", "version: 1\npolicies:\n  - {name: shed, on: enqueue, expr: 'queue.length > 9 ? throw(\"busy\") : continue()'}\n")
 	for counts, want := range map[string]string{
-		`thorw("busy"): 3`: `counts has a number for each verdict, and "thorw(\"busy\")" is no verdict; did you mean throw("busy")?`,
-		`throw(busy): 3`:   `"throw(busy)" is no verdict; write throw("busy")`,
-		`continue: 3`:      `"continue" is no verdict; write continue()`,
-		`allow(): 3`:       `"allow()" is no verdict; want continue(), switch() or throw("reason")`,
+		`thorw("busy"): 3`: `counts has a number for each verdict, and "thorw(\"busy\")" is not a verdict; did you mean throw("busy")?`,
+		`throw(busy): 3`:   `"throw(busy)" is not a verdict; write throw("busy")`,
+		`continue: 3`:      `"continue" is not a verdict; write continue()`,
+		`allow(): 3`:       `"allow()" is not a verdict; want continue(), switch() or throw("reason")`,
 		`continue(): -3`:   `a verdict is said 0 times or more, and not -3 times`,
 		`throw("bsy"): 3`:  `throw("bsy") is said 0 times; want 3; the policies say throw("busy") 3 times`,
 	} {

@@ -70,7 +70,7 @@ func (t together) idle(d *document.Document) (remarks []analyzer.Remark) {
 	return remarks
 }
 
-// declared returns what all documents declare.
+// declared returns the declarations of all documents.
 func (t together) declared() analyzer.Declared {
 	all := analyzer.Declared{States: map[string]policy.State{}}
 	for _, d := range t.documents {

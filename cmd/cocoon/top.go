@@ -59,7 +59,7 @@ func runTop(args []string, s streams) int {
 	in, isFile := s.in.(*os.File)
 	out, isFileToo := s.out.(*os.File)
 	if !isFile || !isFileToo || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
-		fmt.Fprintln(s.err, "cocoon top: this is no terminal; use -once or -json")
+		fmt.Fprintln(s.err, "cocoon top: this is not a terminal; use -once or -json")
 		return exitUsage
 	}
 	was, err := term.MakeRaw(int(in.Fd()))
@@ -129,7 +129,7 @@ func besidePage(page, name, query string) (*url.URL, error) {
 		return nil, err
 	}
 	if u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%q is no address of a page; want http://HOST:PORT/PATH/", page)
+		return nil, fmt.Errorf("%q is not the address of a page; want http://HOST:PORT/PATH/", page)
 	}
 	u.Path = strings.TrimSuffix(cmp.Or(strings.TrimSuffix(u.Path, "/"), "/debug/cocoon"), "/") + "/" + name
 	u.RawPath, u.RawQuery, u.Fragment, u.RawFragment = "", query, "", ""

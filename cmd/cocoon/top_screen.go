@@ -102,7 +102,7 @@ func readKeys(ctx context.Context, in io.Reader, keys chan<- byte) {
 	}
 }
 
-// screen is what the terminal shows.
+// screen is the content of the terminal.
 type screen struct {
 	*top
 	width, height int
@@ -136,7 +136,7 @@ func (v *screen) take(n update) {
 	}
 }
 
-// draw draws the screen, if it has changed. Each line is erased behind its text, so nothing
+// draw draws the screen, if it has changed. Each line is erased after its text, so nothing
 // flickers.
 func (v *screen) draw() error {
 	var lines []string

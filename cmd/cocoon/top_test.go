@@ -99,8 +99,8 @@ func TestTopRefuses(t *testing.T) {
 		{nil, exitUsage, "want one URL"},
 		{[]string{"a", "b"}, exitUsage, "want one URL"},
 		{[]string{"-sort", "x", "localhost"}, exitUsage, "want cpu, wait or throws"},
-		{[]string{"ftp://localhost"}, exitUsage, "is no address of a page"},
-		{[]string{"localhost:1"}, exitUsage, "no terminal; use -once"},
+		{[]string{"ftp://localhost"}, exitUsage, "is not the address of a page"},
+		{[]string{"localhost:1"}, exitUsage, "not a terminal; use -once"},
 		{[]string{"-once", other.URL}, exitFound, "404 Not Found"},
 		{[]string{"-once", gone.Addr().String()}, exitFound, "refused"},
 	} {

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-// history is what an execution trace tells of Cocoon. All times are since the trace's clock began.
+// history is what an execution trace says about Cocoon. All times are since the trace's clock
+// began.
 type history struct {
 	begin, end time.Duration
 	tasks      map[trace.TaskID]*taskHistory
@@ -25,7 +26,7 @@ type decided struct {
 	text string
 }
 
-// state is what a task does, as the regions of package cocoon say.
+// state is the activity of a task, by the regions of package cocoon.
 type state int
 
 const (
@@ -61,7 +62,7 @@ type change struct {
 func readHistory(r io.Reader) (*history, error) {
 	events, err := trace.NewReader(r)
 	if err != nil {
-		return nil, fmt.Errorf("it is no execution trace: %w", err)
+		return nil, fmt.Errorf("it is not an execution trace: %w", err)
 	}
 	h := &history{tasks: map[trace.TaskID]*taskHistory{}}
 	for first := true; ; first = false {
@@ -171,7 +172,7 @@ func (h *history) near(at, window time.Duration) (near []decided) {
 	return near
 }
 
-// share is what a task did around a time.
+// share is a task's activity around a time.
 type share struct {
 	name  string
 	then  state // at that time

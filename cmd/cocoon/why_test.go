@@ -102,7 +102,7 @@ func TestWhyRefuses(t *testing.T) {
 		{nil, "want one file"},
 		{[]string{"-most", "0", "x"}, "above 0"},
 		{[]string{filepath.Join(folder, "none")}, "no such file"},
-		{[]string{write("text", []byte("version: 1\n"))}, "it is no execution trace"},
+		{[]string{write("text", []byte("version: 1\n"))}, "it is not an execution trace"},
 		{[]string{write("damaged", append(bytes.Clone(text[:len(text)/2]), bytes.Repeat([]byte{0xff}, 100)...))}, "damaged"},
 	} {
 		var errs bytes.Buffer

@@ -7,7 +7,7 @@
 //
 //	go run ./cmd/cocoon run -cocoon.pkgs=bytes,encoding/json ./examples/abandoned
 //
-// builds it with safe points in encoding/json and in its buffers. Built by the go command alone,
+// builds it with safe points in encoding/json and in its buffers. Built by the plain go command,
 // the program runs too, and reports that nothing can be stopped.
 package main
 

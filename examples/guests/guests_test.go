@@ -36,7 +36,7 @@ func TestExperiment(t *testing.T) {
 
 func TestUse(t *testing.T) {
 	for args, want := range map[string]string{
-		"x":                     `"x" is no flag`,
+		"x":                     `"x" is not a flag`,
 		"-duration 1ms":         "-duration 1ms; want at least 100ms",
 		"-duration x":           "invalid value",
 		"-quickjs nothing.wasm": "-quickjs: open nothing.wasm",

@@ -20,7 +20,7 @@ type language struct {
 	eval    func(context.Context, *guest.Instance, string) (int64, error)
 }
 
-// scripts are what the tenants run. The results are known.
+// scripts are the tenants' scripts. Their results are known.
 type scripts struct{ primes, endless, urgent string }
 
 const (

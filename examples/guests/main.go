@@ -77,7 +77,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	}
 	switch {
 	case flags.NArg() > 0:
-		return o, fmt.Errorf("%q is no flag; run with -h for help", flags.Arg(0))
+		return o, fmt.Errorf("%q is not a flag; run with -h for help", flags.Arg(0))
 	case o.duration < 100*time.Millisecond:
 		return o, fmt.Errorf("-duration %v; want at least 100ms", o.duration)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// outcome is what the generator measured in one mode. Latencies count from the intended start of a
-// request, so that a late generator or a stalled server cannot hide them.
+// outcome holds the generator's measurements in one mode. Latencies count from the intended start
+// of a request, so that a late generator or a stalled server cannot hide them.
 type outcome struct {
 	Gets     loadtest.Latencies
 	GetCurve loadtest.Curve

@@ -10,7 +10,7 @@ import (
 // its client has to try again, as a client that has stopped waiting does.
 const lost = patience
 
-// outcome is what the generator measured in one run of a mode, for the requests of the surge.
+// outcome holds the generator's measurements in one run of a mode, for the requests of the surge.
 // Latencies count from the intended start of a request.
 type outcome struct {
 	Sent             int

@@ -7,7 +7,7 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// outcome is what the generator measured in one mode.
+// outcome holds the generator's measurements in one mode.
 type outcome struct {
 	Pings    loadtest.Latencies // from a ping's intended start: a stalled server cannot hide them
 	Attacks  int

@@ -1,6 +1,6 @@
 package meter
 
-// A body writes one function anew.
+// A body writes one function again, with its charges.
 type body struct {
 	code
 	w       *writer

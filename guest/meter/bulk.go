@@ -10,7 +10,7 @@ type bulk struct {
 	first, two uint32
 }
 
-// use is what the code uses that needs functions of the meter's own.
+// use tells which operations of the code need functions of the meter.
 type use struct {
 	waits     bool            // some of them wait or notify
 	functions map[bulk]uint32 // the place in keys for each

@@ -81,7 +81,7 @@ func (m *module) tableSection(r *reader, out []byte) []byte {
 		if initial {
 			if never && r.more() && Opcode(r.data[r.at]) == opRefNull {
 				// wazero refuses this only in a module without functions.
-				r.fail(r.at, "null is no value for a table whose elements are never null")
+				r.fail(r.at, "null is not a value for a table whose elements are never null")
 			}
 			out = append2(out, r.data[at:r.at])
 			out = m.constant(r, out)

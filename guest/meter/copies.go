@@ -1,7 +1,8 @@
 package meter
 
-// A loop with little code looks only in every second iteration: its code is written twice, and the first
-// copy alone looks. An iteration that goes on leaves a block, behind which the second copy stands:
+// A loop with little code looks only in every second iteration: its code is written twice, and the
+// first copy alone looks. An iteration that continues leaves a block, after which the second copy
+// stands:
 //
 //	loop $loop
 //	  look, charge
@@ -70,7 +71,7 @@ func (b *body) iterate(k uint8) (opened int32) {
 func (b *body) another(f *opened) {
 	c := &b.copies
 	b.instead()
-	b.with(opBr, added+1) // also in code that is never reached: it takes values from the stack
+	b.with(opBr, added+1) // even in code that is never reached: it takes values from the stack
 	b.emit(opEnd)
 	b.at, b.copied, b.made, b.charges = c.at, c.at, c.made, c.charges
 	b.cost, b.dead = max(b.cost, uint32(f.cost)), false

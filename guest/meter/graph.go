@@ -125,7 +125,7 @@ func (g *graph) scanBody(c *code, u *use, f int) {
 	}
 }
 
-// references adds the calls of the nodes that are no functions.
+// references adds the calls of the nodes that are not functions.
 func (g *graph) references() {
 	m := g.m
 	functions := len(m.functions)

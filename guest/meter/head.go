@@ -1,7 +1,7 @@
 package meter
 
-// A head is what a function certainly begins with. With fuel its callers pay for it: a call then
-// charges once, and not again at the function's entry.
+// A head is the code with which a function certainly begins. With fuel its callers pay for it: a
+// call then charges once, and not again at the function's entry.
 type head struct {
 	size uint16 // of the function in bytes, up to most
 	// The lower bits are the cost of its own instructions and, once the function is complete, what

@@ -9,7 +9,7 @@ import (
 // without parameters and results, and the functions Wait and Notify if the module uses them.
 const Host = "cocoon"
 
-// Names of what a metered module has in addition to its own.
+// Names of the items that a metered module has in addition to its own.
 const (
 	Safepoint   = "safepoint"    // the imported function, of module Host
 	Wait        = "wait"         // the imported function that waits in shared memory

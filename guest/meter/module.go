@@ -62,7 +62,7 @@ const (
 	written // by the module's code
 )
 
-// A module is what the meter knows of a module before it writes it anew.
+// A module holds the meter's knowledge of a module before it rewrites it.
 type module struct {
 	mechanism Mechanism
 	data      []byte

@@ -97,7 +97,7 @@ func (b *body) callHost() {
 }
 
 // exit writes what a function ends with, before the instruction that was read. The return from a
-// deep recursion would pass no safe point. With fuel, the charges behind its calls are safe points.
+// deep recursion would pass no safe point. With fuel, the charges after its calls are safe points.
 // With epochs, nothing is charged there, therefore a recursive function that has called the host at
 // its entry comes to another safe point when it returns: between two such functions lies no more
 // than what one slice entered.
@@ -175,9 +175,9 @@ func (b *body) loopCharge() {
 //	  end
 //	end
 //
-// So the host is called behind the loop's code. In the loop, or on the way to it, the call would
-// make the engine keep the loop's values in memory. loop returns how many constructs then stand
-// around the loop's code.
+// So the call of the host is placed after the loop's code. In the loop, or on the way to it, the
+// call would make the engine keep the loop's values in memory. loop returns how many constructs
+// then stand around the loop's code.
 func (b *body) loop(blockType []byte, k uint8) (around int32) {
 	head := func(op Opcode) { b.out = append(append(b.out, byte(op)), blockType...) }
 	switch {
@@ -205,7 +205,7 @@ func (b *body) loop(blockType []byte, k uint8) (around int32) {
 	return added + b.iterate(k)
 }
 
-// behind writes what stands behind the code of a loop that became two.
+// behind writes the code that follows a loop that became two.
 func (b *body) behind() {
 	b.with(opBr, 2)
 	b.emit(opEnd)

@@ -2,7 +2,7 @@ package meter
 
 import "slices"
 
-// section writes one section of the module anew.
+// section rewrites one section of the module.
 func (w *writer) section(out []byte, s section) ([]byte, error) {
 	r := w.reader(s)
 	switch s.id {

@@ -46,7 +46,7 @@ func (w *writer) private() uint32 {
 //	global.get $sp; i32.const 16; i32.sub; local.tee 2; global.set $sp
 //
 // with local.set and local.get in place of local.tee in code that is not optimized. Frames are
-// multiples of 16 bytes: a counter that a function lowers is no stack pointer.
+// multiples of 16 bytes: a counter that a function lowers is not a stack pointer.
 type prologues struct {
 	count map[uint32]int
 	step  int

@@ -2,8 +2,8 @@ package meter
 
 import "math"
 
-// A survey is what one function looks like before it is written anew. Its slices are reused by the
-// next function.
+// A survey describes one function before it is rewritten. Its slices are reused by the next
+// function.
 type survey struct {
 	constructs []uint8  // block, loop, if and try_table in the order of their starts: bits as below
 	charges    []charge // in the order of their places
@@ -26,7 +26,7 @@ type charge struct {
 // where no other safe point may be.
 const onTheWay = 1 << 31
 
-// A way is the code behind a construct with calls, whose ways back pass a charge before.
+// A way is the code after a construct with calls, whose ways back pass a charge before.
 type way struct {
 	region, home int32 // its charge, and that of the code before the construct
 	certain      bool  // the construct certainly comes to its end
@@ -172,7 +172,7 @@ func (s *survey) region(w *writer, c *code, before int32, loop bool) int32 {
 	return int32(len(s.charges) - 1)
 }
 
-// backFrom begins a charge behind a call: that of what runs on the way back.
+// backFrom begins a charge after a call: for the code on the way back.
 func (s *survey) backFrom(w *writer, c *code, call int32) int32 {
 	if call != s.back || s.charges[call].cost != 0 {
 		s.home = call

@@ -10,7 +10,7 @@ type writer struct {
 	opened    []opened // reused by each function
 	safepoint uint32   // the function that the host provides
 	counter   uint32   // the global that has what is left
-	each      bool     // each instruction is charged alone: for tests
+	each      bool     // each instruction is charged separately: for tests
 }
 
 // takes reports whether a construct of this type takes values from the stack.

@@ -26,6 +26,26 @@ func anchors(text string) map[string]bool {
 	return all
 }
 
+// TestIndexes checks that README.md and docs/README.md link to each document.
+func TestIndexes(t *testing.T) {
+	documents, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil || len(documents) < 10 {
+		t.Fatalf("%d documents, %v", len(documents), err)
+	}
+	for index, folder := range map[string]string{"README.md": "docs/", "docs/README.md": ""} {
+		text, err := os.ReadFile(filepath.Join(root, index))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range documents {
+			name := filepath.Base(d)
+			if name != "README.md" && !strings.Contains(string(text), "]("+folder+name+")") {
+				t.Errorf("%s: there is no link to %s%s", index, folder, name)
+			}
+		}
+	}
+}
+
 // TestLinks checks that each relative link of each document leads to a file, and to a heading of
 // it.
 func TestLinks(t *testing.T) {

@@ -41,6 +41,32 @@ func TestReadme(t *testing.T) {
 	}
 }
 
+// TestDefaultRuntimeFunctions checks that README.md or the guide names each function that only calls
+// a method of the default runtime: the other methods need no such function.
+func TestDefaultRuntimeFunctions(t *testing.T) {
+	var text string
+	for _, name := range []string{"README.md", filepath.Join("docs", "guide.md")} {
+		document, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(document)
+	}
+	source, err := os.ReadFile(filepath.Join(root, "cocoon", "default.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	functions := regexp.MustCompile(`(?m)^func ([A-Z]\w*)\(`).FindAllStringSubmatch(string(source), -1)
+	if len(functions) < 2 {
+		t.Fatalf("cocoon/default.go has the functions %v", functions)
+	}
+	for _, f := range functions {
+		if !regexp.MustCompile("(cocoon\\.|`)" + f[1] + "[`(]").MatchString(text) {
+			t.Errorf("cocoon.%s: neither README.md nor docs/guide.md uses it: remove it", f[1])
+		}
+	}
+}
+
 // fenced returns the one code block of a language.
 func fenced(t *testing.T, markdown []byte, language string) string {
 	t.Helper()

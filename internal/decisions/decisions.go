@@ -11,7 +11,7 @@ package decisions
 import "sync/atomic"
 
 // Log holds the last entries of each sort. One goroutine at a time may call Add. Any number of
-// goroutines may read, each with a cursor of its own, also while an entry is added.
+// goroutines may read, each with a cursor of its own, even while an entry is added.
 type Log[T any] struct {
 	rings []ring[T]
 	last  atomic.Uint64 // the number of the newest entry
@@ -20,8 +20,8 @@ type Log[T any] struct {
 // ring holds the last entries of one sort. An entry is immutable, so a reader never sees half of
 // one.
 type ring[T any] struct {
-	slots []atomic.Pointer[entry[T]]
-	added atomic.Uint64 // how many entries it has had
+	entries []atomic.Pointer[entry[T]]
+	added   atomic.Uint64 // how many entries it has had
 }
 
 type entry[T any] struct {
@@ -34,7 +34,7 @@ type entry[T any] struct {
 func New[T any](sorts, keep int) *Log[T] {
 	l := &Log[T]{rings: make([]ring[T], sorts)}
 	for i := range l.rings {
-		l.rings[i].slots = make([]atomic.Pointer[entry[T]], keep)
+		l.rings[i].entries = make([]atomic.Pointer[entry[T]], keep)
 	}
 	return l
 }
@@ -46,7 +46,7 @@ func (l *Log[T]) Last() uint64 { return l.last.Load() }
 func (l *Log[T]) Add(sort int, value T) uint64 {
 	r, number := &l.rings[sort], l.last.Load()+1
 	e := &entry[T]{number, r.added.Load(), value}
-	r.slots[e.place%uint64(len(r.slots))].Store(e)
+	r.entries[e.place%uint64(len(r.entries))].Store(e)
 	r.added.Store(e.place + 1)
 	l.last.Store(number) // at last: readers look for nothing newer
 	return number
@@ -64,7 +64,7 @@ type Cursor[T any] struct {
 	lost   uint64
 }
 
-// From returns a cursor for the entries after the entry of that number. A number that no entry has
+// From returns a cursor for the entries after the entry with the number. A number that no entry has
 // yet stands for the last one.
 func (l *Log[T]) From(after uint64) *Cursor[T] {
 	return &Cursor[T]{log: l, places: make([]uint64, len(l.rings)), after: min(after, l.Last())}
@@ -99,7 +99,7 @@ func (c *Cursor[T]) Next() (value T, number uint64, ok bool) {
 func (c *Cursor[T]) head(i int, last uint64) *entry[T] {
 	r := &c.log.rings[i]
 	for {
-		added, room := r.added.Load(), uint64(len(r.slots))
+		added, room := r.added.Load(), uint64(len(r.entries))
 		if added > room {
 			c.places[i] = max(c.places[i], added-room)
 		}
@@ -107,7 +107,7 @@ func (c *Cursor[T]) head(i int, last uint64) *entry[T] {
 		if place == added {
 			return nil
 		}
-		e := r.slots[place%room].Load()
+		e := r.entries[place%room].Load()
 		switch {
 		case e.place != place: // overwritten just now
 		case e.number > last:

@@ -40,7 +40,7 @@ func New(path string) (*Watch, error) {
 	return &Watch{path: filepath.Clean(path), fs: fs}, nil
 }
 
-// Close ends the watching, and its goroutine. A nil Watch has nothing to close.
+// Close stops the watch and its goroutine. Close of a nil Watch does nothing.
 func (w *Watch) Close() {
 	if w != nil {
 		_ = w.fs.Close() // no other code uses the descriptor
@@ -87,7 +87,7 @@ func (w *Watch) concerns(note fsnotify.Event) bool {
 // Follow watches the way to the file as it is now. It is called before each look at the file, so
 // that a change after the look is notified. It costs a few system calls for each element of the
 // path. Each directory is watched before one of its entries is read, so that no change is missed
-// between the two. A missing file or directory is no error: its nearest directory is watched.
+// between the two. A missing file or directory is not an error: its nearest directory is watched.
 func (w *Watch) Follow() error {
 	was := w.dirs
 	w.entries, w.dirs = map[string]bool{}, map[string]bool{}

@@ -1,7 +1,7 @@
 package goroutine
 
 // Frame is a function's call on the stack of a goroutine, and the place that it has reached. While
-// the function is at that place, the frame stays the same, also if the stack is moved. A later call
+// the function is at that place, the frame stays the same, even if the stack is moved. A later call
 // has the same frame only if its caller made it at the same place, and it uses the same part of the
 // stack.
 type Frame struct {

@@ -11,7 +11,7 @@ type Document struct {
 	Policies []DocumentPolicy
 }
 
-// DocumentPolicy is what has become of a policy of a document since it was loaded.
+// DocumentPolicy is the current state of a policy that a document has loaded.
 type DocumentPolicy struct {
 	Name string
 	Mode string // its own; the mode of the runtime may be greater

@@ -78,5 +78,5 @@ var Happen func(ctx context.Context, name string, value float64)
 var Asked func(ctx context.Context) bool
 
 // Unwinding returns the throw that unwinds the task of ctx, on its own goroutine, if the caller
-// runs in a deferred call meanwhile; otherwise nil.
+// runs in a deferred call at that time; otherwise nil.
 var Unwinding func(ctx context.Context) error

@@ -173,7 +173,7 @@ func (p *Program) ForEach() (on stubs.Event) {
 
 // AsksRunning reports whether the program, on enqueue, is evaluated for each running task that may
 // make room for the arriving one: it reads task.*, or may switch. Any other program is about the
-// arriving task alone, which a throw refuses, and is evaluated once.
+// arriving task only, which a throw refuses, and is evaluated once.
 func (p *Program) AsksRunning() bool {
 	return p.reads(stubs.TaskName, stubs.TaskSlice) || p.MaySwitch()
 }

@@ -16,7 +16,7 @@ type RelationKind uint8
 // The kinds of relations.
 const (
 	AtMost    RelationKind = iota // Of is never greater than To
-	Mostly                        // the same, but for moments: for warnings alone
+	Mostly                        // the same, but for moments: only for warnings
 	ZeroWhile                     // Of is 0 while To is 0 or empty
 )
 

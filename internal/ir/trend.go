@@ -27,7 +27,7 @@ func NewTrend(r Read, of stubs.Type, now int64, word uint64) Trend {
 	return t
 }
 
-// Restart forgets the history. It begins anew with a word of the state.
+// Restart forgets the history. It begins again with a word of the state.
 func (t *Trend) Restart(now int64, word uint64) {
 	t.now = max(t.now, now)
 	t.growth = growth{begin: t.now, first: word, step: t.now / (t.window / steps)}
@@ -92,14 +92,14 @@ type growth struct {
 	at    [steps + 1]uint64
 }
 
-// slot is the index of the word at the beginning of a step.
-func slot(step int64) uint64 { return uint64(step) % (steps + 1) }
+// indexOf is the index of the word at the beginning of a step.
+func indexOf(step int64) uint64 { return uint64(step) % (steps + 1) }
 
 // advance moves to now; until now the state had the given word.
 func (g *growth) advance(now int64, word uint64, length int64) {
 	step := now / length
 	for i := max(g.step+1, step-steps); i <= step; i++ {
-		g.at[slot(i)] = word
+		g.at[indexOf(i)] = word
 	}
 	g.step = step
 }
@@ -111,7 +111,7 @@ func (t *Trend) perSecond(word uint64) float64 {
 	g.advance(t.now, word, length)
 	since, then := g.begin, g.first
 	if i := g.step - steps; i*length > g.begin {
-		since, then = i*length, g.at[slot(i)]
+		since, then = i*length, g.at[indexOf(i)]
 	}
 	over := time.Duration(max(t.now-since, length)).Seconds()
 	return t.difference(word, then) / over

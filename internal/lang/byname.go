@@ -33,7 +33,7 @@ func NewByName[T any](entries map[string]T) *ByName[T] {
 	return b
 }
 
-// Of returns the entry for the name; whole is true when it belongs to the name alone, and ok is
+// Of returns the entry for the name; whole is true when it belongs to that exact name, and ok is
 // false when there is none. A nil ByName has no entries.
 func (b *ByName[T]) Of(name string) (entry T, whole, ok bool) {
 	if b == nil {

@@ -129,7 +129,7 @@ func (l *lowerer) rank(n ast.Node, args []ast.Node) *ir.Node {
 	return v.node
 }
 
-// arrivalOnly refuses an effect on the arriving task in a policy with other notifications than
+// arrivalOnly refuses an effect on the arriving task in a policy with notifications other than
 // enqueue.
 func (l *lowerer) arrivalOnly(n ast.Node, name string) {
 	if l.env.On != stubs.Enqueue {

@@ -120,26 +120,26 @@ func isStub(m *ast.MemberNode) bool {
 func (l *lowerer) refuseMethod(n ast.Node) {
 	call, _ := n.(*ast.CallNode)
 	if call == nil {
-		l.refuse(n, "", "%s is no function", l.excerpt(n))
+		l.refuse(n, "", "%s is not a function", l.excerpt(n))
 	}
 	m, isMember := call.Callee.(*ast.MemberNode)
 	if !isMember {
-		l.refuse(n, "", "%s is no function", l.excerpt(n))
+		l.refuse(n, "", "%s is not a function", l.excerpt(n))
 	}
 	method, isName := m.Property.(*ast.StringNode)
 	if !isName {
-		l.refuse(n, "", "%s is no function", l.excerpt(n))
+		l.refuse(n, "", "%s is not a function", l.excerpt(n))
 	}
 	base, _ := m.Node.(*ast.IdentifierNode)
 	switch {
 	case isStub(m):
-		l.refuse(n, "remove the parentheses", "%s is no function", l.excerpt(n))
+		l.refuse(n, "remove the parentheses", "%s is not a function", l.excerpt(n))
 	case base == nil || Groups[base.Value] == nil:
 		l.value(m.Node) // its own errors come first
 	case Suggest(method.Value, quantiles) != "":
 		l.refuse(n, StubHint(base.Value, method.Value), "there is no state stub %s", l.excerpt(m))
 	}
-	l.refuse(n, l.methodHint(m, method.Value, call.Arguments), "%s is no function", l.excerpt(n))
+	l.refuse(n, l.methodHint(m, method.Value, call.Arguments), "%s is not a function", l.excerpt(n))
 }
 
 // rego are the words with which a rule of OPA begins.

@@ -29,7 +29,7 @@ func (l *lowerer) in(n *ast.BinaryNode) value {
 		if strings.Contains(right.Value, "*") {
 			hint = "write %s in pattern(%q)"
 		}
-		l.refuse(right, fmt.Sprintf(hint, l.excerpt(n.Left), right.Value), "%s is no list", l.excerpt(right))
+		l.refuse(right, fmt.Sprintf(hint, l.excerpt(n.Left), right.Value), "%s is not a list", l.excerpt(right))
 	case *ast.CallNode:
 		if text, ok := l.pattern(right); ok {
 			return value{node: l.inPattern(n, text, x, len(l.prog.Reads) > reads)}
@@ -40,7 +40,7 @@ func (l *lowerer) in(n *ast.BinaryNode) value {
 			return l.shared(n, l.name(n.Left, x), func(x value) value { return value{node: l.inStub(n, right, *src, x)} })
 		}
 	}
-	l.refuse(n.Right, `write x in ["a", "b"], x in 1..9 or "name" in task.stack`, "%s is no list", l.excerpt(n.Right))
+	l.refuse(n.Right, `write x in ["a", "b"], x in 1..9 or "name" in task.stack`, "%s is not a list", l.excerpt(n.Right))
 	return value{}
 }
 
@@ -55,9 +55,9 @@ func (l *lowerer) refuseLabels(n *ast.BinaryNode, right *ast.MemberNode) {
 	switch s, ok := stubs.Lookup(group.Value + "." + field.Value); {
 	case !ok:
 	case s.ID == stubs.TaskLabels, s.ID == stubs.ArrivingLabels:
-		l.refuse(n, fmt.Sprintf(`write %s[%q] != ""; a label that is not set is ""`, s.Path, text.Value), "%s is no list", s.Path)
+		l.refuse(n, fmt.Sprintf(`write %s[%q] != ""; a label that is not set is ""`, s.Path, text.Value), "%s is not a list", s.Path)
 	case s.ID == stubs.TaskSections:
-		l.refuse(n, fmt.Sprintf("write %q in task.stack", text.Value), "%s is no list", s.Path)
+		l.refuse(n, fmt.Sprintf("write %q in task.stack", text.Value), "%s is not a list", s.Path)
 	}
 }
 

@@ -18,7 +18,7 @@ func CheckName(what, name string) error {
 	case len(name) > stubs.MaxName:
 		return fmt.Errorf("%s has %d bytes, and %d are allowed", what, len(name), stubs.MaxName)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, control):
-		return fmt.Errorf("%s %q is no printable text", what, name)
+		return fmt.Errorf("%s %q is not printable text", what, name)
 	}
 	return nil
 }
@@ -26,5 +26,5 @@ func CheckName(what, name string) error {
 // KindNames are the kinds of tasks, as errors list them.
 const KindNames = `"atomic", "preemptible", "safe" or "both"`
 
-// KnownKind reports whether there is a kind of tasks of that name.
+// KnownKind reports whether a kind of tasks has the name.
 func KnownKind(name string) bool { return slices.Contains(stubs.KindNames[:], name) }

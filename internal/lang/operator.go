@@ -39,7 +39,7 @@ func (l *lowerer) binary(n *ast.BinaryNode) value {
 	case "in":
 		return l.in(n)
 	case "..":
-		l.refuse(n, "write a range only after in, or as the first argument of any, all, none and count", "a range is no value")
+		l.refuse(n, "write a range only after in, or as the first argument of any, all, none and count", "a range is not a value")
 	}
 	l.hyphen(n)
 	a, b := l.value(n.Left), l.value(n.Right)
@@ -71,7 +71,7 @@ func (l *lowerer) adapt(n ast.Node, v, other value) value {
 	}
 	i := int64(v.node.Imm)
 	if float64(i) >= 1<<63 || int64(float64(i)) != i {
-		l.refuse(n, "write it with a point", "%s is no exact floating-point number", l.excerpt(n))
+		l.refuse(n, "write it with a point", "%s is not an exact floating-point number", l.excerpt(n))
 	}
 	v.node = l.folded(n, ir.OpFloat, stubs.Float, v.node)
 	return v
@@ -99,7 +99,7 @@ func (l *lowerer) mismatch(n, an ast.Node, a value, bn ast.Node, b value) {
 	l.refuse(n, hint, "%s is %s and %s is %s", l.excerpt(an), describe(a), l.excerpt(bn), describe(b))
 }
 
-// asNumber suggests how to read the label v as a value of type t. It is empty if v is no label.
+// asNumber suggests how to read the label v as a value of type t. It is empty if v is not a label.
 func (l *lowerer) asNumber(n ast.Node, v value, t stubs.Type) string {
 	key, ok := l.nameRead(v)
 	if !ok || key.id != stubs.TaskLabels && key.id != stubs.ArrivingLabels {

@@ -19,7 +19,7 @@ func (l *lowerer) quantifier(n ast.Node, name string, args []ast.Node) value {
 	}
 	src, t := l.list(args[0])
 	if src == nil {
-		l.refuse(args[0], "write task.stack, or a range as in 1..9", "%s is no list", l.excerpt(args[0]))
+		l.refuse(args[0], "write task.stack, or a range as in 1..9", "%s is not a list", l.excerpt(args[0]))
 	}
 	predicate := args[1].(*ast.PredicateNode).Node
 	local := l.local(t)

@@ -144,7 +144,7 @@ func (l *lowerer) path(n *ast.MemberNode) (base ast.Node, fields []field) {
 	}
 }
 
-// hyphen refuses a key with a hyphen that stands behind a dot, as in arriving.labels.x-user.
+// hyphen refuses a key with a hyphen after a dot, as in arriving.labels.x-user.
 func (l *lowerer) hyphen(n *ast.BinaryNode) {
 	m, isMember := n.Left.(*ast.MemberNode)
 	id, isName := n.Right.(*ast.IdentifierNode)
@@ -177,7 +177,7 @@ func (l *lowerer) keyOf(n ast.Node, s *stubs.Stub, keys []field) readKey {
 	case s.ID == stubs.TaskSections && keys[0].pattern:
 		key.pattern, keys = keys[0].text, keys[1:]
 	case s.Keyed && keys[0].pattern:
-		l.refuse(n, "write the key out", "the key of %s is no pattern", s.Path)
+		l.refuse(n, "write the key out", "the key of %s is not a pattern", s.Path)
 	case s.Keyed:
 		key.key, keys = keys[0].text, keys[1:]
 	}

@@ -163,5 +163,5 @@ func (s *source) numberError(at file.Location) *ir.Error {
 	} else if digits, ok := strings.CutSuffix(number, "k"); ok && strings.Trim(digits, "0123456789") == "" {
 		hint = "write " + digits + "_000"
 	}
-	return s.errorAt(at, hint, "%q is no number", number)
+	return s.errorAt(at, hint, "%q is not a number", number)
 }

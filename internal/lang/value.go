@@ -76,13 +76,13 @@ func (l *lowerer) refusedNode(n ast.Node) value {
 	case *ast.NilNode:
 		l.refuse(n, "every state stub always has a value; an unset name is \"\"", "there is no nil")
 	case *ast.ArrayNode:
-		l.refuse(n, "write a list only after in, as in task.name in [\"a\", \"b\"]", "a list is no value")
+		l.refuse(n, "write a list only after in, as in task.name in [\"a\", \"b\"]", "a list is not a value")
 	case *ast.MapNode:
 		l.refuse(n, "compare the names one by one", "there are no maps")
 	case *ast.SliceNode:
 		l.refuse(n, "look at elements with any, all, none and count", "there are no slices")
 	case *ast.SequenceNode:
-		l.refuse(n, "write effects as statements of their own, outside conditions and values", "%s is no value", l.excerpt(n))
+		l.refuse(n, "write effects as statements of their own, outside conditions and values", "%s is not a value", l.excerpt(n))
 	case *ast.ChainNode:
 		l.refuse(n, refused["?."], "there is no operator ?.")
 	}

@@ -111,7 +111,7 @@ func NewClient() *http.Client {
 	}}
 }
 
-// Do makes a request and reads the response. If ctx ends meanwhile, the error is its cause.
+// Do makes a request and reads the response. If ctx ends before that, the error is its cause.
 func Do(ctx context.Context, client *http.Client, method, url string, body []byte) (status int, text []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {

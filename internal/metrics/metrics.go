@@ -8,7 +8,7 @@ package metrics
 
 import "strings"
 
-// Kind is what a metric's values are.
+// Kind is the kind of a metric's values.
 type Kind int
 
 const (

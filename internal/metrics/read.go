@@ -106,7 +106,7 @@ func (r reader) tenant(loop, name string, t cocoon.TenantStats) {
 }
 
 // policies sends the metrics of the policies in force, and the counters of policies no longer in
-// force. A policy that is registered again under its old name goes on counting.
+// force. A policy that is registered again under its old name keeps its counters.
 func (r reader) policies(st cocoon.Stats) {
 	for name, p := range st.Policies {
 		labels := []string{text(name)}

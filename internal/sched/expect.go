@@ -20,7 +20,7 @@ func (s *span) sub(d uint64) {
 	s.high -= borrow
 }
 
-// maxExpected is what a sum beyond it counts as: some 146 years.
+// maxExpected bounds a sum: a larger one counts as maxExpected, some 146 years.
 const maxExpected = 1 << 62
 
 // Expected returns how long the tasks that wait for a slot are still expected to run, all together,

@@ -1,6 +1,6 @@
 package sched
 
-// Hold keeps new tasks from starting until each Hold has been released; started tasks go on.
+// Hold keeps new tasks from starting until each Hold has been released; started tasks keep running.
 func (c *Core) Hold() { c.holds++ }
 
 // Release reverts one Hold.

@@ -8,7 +8,7 @@ package sched
 // may start is next, whatever its place, if MaxBypass has passed since it began to wait, and since
 // the oldest task of its kind last started. A waiting task is passed over at most that long for
 // each older task of its kind. The bound depends on the queue's length on purpose: with a bound on
-// time alone, an overloaded loop, in which every task waits longer than the bound, would ignore its
+// time only, an overloaded loop, in which every task waits longer than the bound, would ignore its
 // ranks.
 
 // place is a task's position in the queue's order. The zero place is the default.

@@ -61,7 +61,8 @@ func (w *waiting) count(t *Task, d int) {
 	}
 }
 
-// first returns the first task by place of the allowed kinds, no fresh ones while held, or nil.
+// first returns the first task by place of the allowed kinds, or nil. While held, no new task
+// counts.
 func (w *waiting) first(allowed kinds, held bool) (best *Task) {
 	for some := w.among(allowed, held); some != 0; some &= some - 1 {
 		if t := w.queues[bits.TrailingZeros8(some)].first(); best == nil || t.precedes(best) {
@@ -71,8 +72,8 @@ func (w *waiting) first(allowed kinds, held bool) (best *Task) {
 	return best
 }
 
-// oldest returns the task of the allowed kinds that has waited longest, no fresh ones while held,
-// or nil.
+// oldest returns the task of the allowed kinds that has waited longest, or nil. While held, no new
+// task counts.
 func (w *waiting) oldest(allowed kinds, held bool) (oldest *Task) {
 	for some := w.among(allowed, held); some != 0; some &= some - 1 {
 		if t := w.queues[bits.TrailingZeros8(some)].head; oldest == nil || t.seq < oldest.seq {

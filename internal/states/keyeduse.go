@@ -10,7 +10,7 @@ type keyedUse struct {
 	reads   []keyedRead
 	sites   []keyedSite // in the order of the text
 	writing uint64      // bit i: site i writes one
-	fresh   []keyedWord // the writes of a step
+	writes  []keyedWord // of a step, computed and not yet carried out
 }
 
 type keyedRead struct {
@@ -68,7 +68,7 @@ func (u *keyedUse) read(v *Var, r ir.Read) {
 func (u *keyedUse) write(v *Var, i int, s ir.Site) {
 	u.sites = append(u.sites, keyedSite{s, v, newKeyFrom(s.By), i})
 	u.writing |= 1 << i
-	u.fresh = make([]keyedWord, 0, len(u.sites))
+	u.writes = make([]keyedWord, 0, len(u.sites))
 }
 
 // begin reads the keyed states for an evaluation, after all its other reads.
@@ -81,7 +81,7 @@ func (u *keyedUse) begin(snapshot []uint64, observing bool, now int64) {
 
 // compute computes the writes of the fired sites, in the order of the text, and writes nothing.
 func (u *keyedUse) compute(fired uint64, values, snapshot []uint64, observing bool, now int64) error {
-	u.fresh = u.fresh[:0]
+	u.writes = u.writes[:0]
 	for i := range u.sites {
 		s := &u.sites[i]
 		if fired>>s.index&1 == 0 {
@@ -92,7 +92,7 @@ func (u *keyedUse) compute(fired uint64, values, snapshot []uint64, observing bo
 		if err != nil {
 			return err
 		}
-		u.fresh = append(u.fresh, keyedWord{s.state, key, word})
+		u.writes = append(u.writes, keyedWord{s.state, key, word})
 	}
 	return nil
 }
@@ -100,8 +100,8 @@ func (u *keyedUse) compute(fired uint64, values, snapshot []uint64, observing bo
 // was returns the word of a key after the writes computed so far. Two sites may mean one key by
 // different names.
 func (u *keyedUse) was(v *Var, key uint64, observing bool, now int64) uint64 {
-	for i := len(u.fresh) - 1; i >= 0; i-- {
-		if f := &u.fresh[i]; f.state == v && f.key == key {
+	for i := len(u.writes) - 1; i >= 0; i-- {
+		if f := &u.writes[i]; f.state == v && f.key == key {
 			return f.word
 		}
 	}
@@ -110,8 +110,8 @@ func (u *keyedUse) was(v *Var, key uint64, observing bool, now int64) uint64 {
 
 // carryOut writes the computed values.
 func (u *keyedUse) carryOut(observing bool, now int64) {
-	for i := range u.fresh {
-		f := &u.fresh[i]
+	for i := range u.writes {
+		f := &u.writes[i]
 		f.state.put(f.key, f.word, observing, now)
 	}
 }

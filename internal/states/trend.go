@@ -61,8 +61,8 @@ func (t *trend) value(v *Var, observing bool, now int64) uint64 {
 	return t.main.Value(now, v.word.Load())
 }
 
-// restart gives the state a first value anew, and forgets its past and what observing policies have
-// written. Called between two steps.
+// restart gives the state a first value again, and forgets its past and what observing policies
+// have written. Called between two steps.
 func (v *Var) restart(word uint64, now int64) {
 	v.word.Store(word)
 	v.shadowed.Store(false)

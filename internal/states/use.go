@@ -37,7 +37,7 @@ type Use struct {
 	vars    []*Var    // the written states, each once
 	sites   []varSite // by site; empty for sites of other effects
 	direct  []*Var    // by site: the state written
-	fresh   []uint64  // by var: its value after the step
+	after   []uint64  // by var: its value after the step
 	Some    bool      // it reads or writes a state; callers do not write it
 	Writing uint64    // bit i: site i writes a state; callers do not write it
 	plain   bool      // all writes without keys are sets, so the old values do not matter
@@ -90,7 +90,7 @@ func NewUse(p *ir.Program, all map[string]*Var, now int64) Use {
 			s.addWrite(v, i, site, shared)
 		}
 	}
-	s.fresh = make([]uint64, len(s.vars))
+	s.after = make([]uint64, len(s.vars))
 	s.Some = len(s.reads)+len(s.trends)+len(s.vars)+len(s.keyed.reads)+len(s.keyed.sites) > 0
 	return s
 }
@@ -181,7 +181,7 @@ func (s *Use) CarryOut(fired uint64, values, snapshot []uint64, observing bool, 
 		i := bits.TrailingZeros64(fired)
 		site := &s.sites[i]
 		v := s.vars[site.at]
-		was := s.fresh[site.at]
+		was := s.after[site.at]
 		if written>>site.at&1 == 0 {
 			was = v.value(observing)
 		}
@@ -192,13 +192,13 @@ func (s *Use) CarryOut(fired uint64, values, snapshot []uint64, observing bool, 
 		if site.Effect == stubs.Set && word != was {
 			changed |= 1 << i
 		}
-		s.fresh[site.at] = word
+		s.after[site.at] = word
 		written |= 1 << site.at
 	}
 	for ; written != 0; written &= written - 1 {
 		i := bits.TrailingZeros64(written)
-		s.vars[i].follow(s.fresh[i], observing, now)
-		s.vars[i].write(s.fresh[i], observing)
+		s.vars[i].follow(s.after[i], observing, now)
+		s.vars[i].write(s.after[i], observing)
 	}
 	if byKey != 0 {
 		s.keyed.carryOut(observing, now)

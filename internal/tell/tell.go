@@ -30,7 +30,7 @@ type Caller struct {
 const patience = 8
 
 // Call calls fn while the task gives its slot back. If a throw is due, Call returns it and does not
-// call fn. If fn fails and a throw has come meanwhile, Call returns the throw, which may be the
+// call fn. If fn fails and a throw has arrived by then, Call returns the throw, which may be the
 // reason for the failure.
 func (c *Caller) Call(fn func() error) error {
 	if p := c.Due(); p != nil {

@@ -178,7 +178,7 @@ func (e *Error) inMatch(policy *yaml.Node) {
 	}
 }
 
-// isCut reports whether the comment behind an expression is most likely its end: the expression is
+// isCut reports whether the comment after an expression is most likely its end: the expression is
 // incomplete, or the error is at its end and the comment begins as the rest of one.
 func isCut(pe *ir.Error, comment string) bool {
 	incomplete := strings.HasSuffix(pe.Reason, " is never closed") ||

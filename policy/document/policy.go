@@ -74,7 +74,7 @@ func lowerLimit(limits []policy.TimeLimit, i int) int {
 	own, _ := lang.ParsePattern(l.Func)
 	return slices.IndexFunc(limits, func(o policy.TimeLimit) bool {
 		if o.Limit >= l.Limit || o.Mode != l.Mode || o.Func == l.Func || o.Func == Default || l.Func == Default || !strings.Contains(o.Func, "*") {
-			return false // a name without a star is about itself alone
+			return false // a name without a star is only about itself
 		}
 		p, _ := lang.ParsePattern(o.Func)
 		return p.Covers(own)
@@ -211,11 +211,11 @@ func readCustom(n *yaml.Node, t *policy.Trigger) error {
 	case e == stubs.Tick:
 		return lineError(n, "tick is an event of the runtime and no custom one; write every: and an interval")
 	case e == stubs.Custom:
-		return lineError(n, "custom is no name of an event; write on: custom for all custom events")
+		return lineError(n, "custom is not the name of an event; write on: custom for all custom events")
 	case e != 0:
 		return lineError(n, "%s is an event of the runtime and no custom one; write on: %s", t.Custom, t.Custom)
 	case strings.Contains(t.Custom, "*"):
-		return lineError(n, "the name of an event is no pattern; write on: custom, and event.name in pattern(%q) in the expression", t.Custom)
+		return lineError(n, "the name of an event is not a pattern; write on: custom, and event.name in pattern(%q) in the expression", t.Custom)
 	}
 	t.Events = stubs.Custom
 	return nil

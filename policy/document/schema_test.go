@@ -204,7 +204,7 @@ func asJSON(n *yaml.Node) (v any, ok bool) {
 // beyondSchema are the reasons for which the parser may refuse what the schema takes: they are
 // about more than one value, or about texts that JSON Schema cannot describe.
 var beyondSchema = regexp.MustCompile(strings.Join([]string{
-	"there is another policy", "there is another limit", "is an event of the runtime", "matches no task", "has a star", "excepts every task", "excepts nothing", "has no effect, because the limit", "it is never evaluated", "is not between", "is not positive", "no printable text", "time limit:",
+	"there is another policy", "there is another limit", "is an event of the runtime", "matches no task", "has a star", "excepts every task", "excepts nothing", "has no effect, because the limit", "it is never evaluated", "is not between", "is not positive", "not printable text", "time limit:",
 	"begins with 0", "too large", "invisible character", "anchors and aliases", "the tag", "has [0-9]+ bytes", "comment swallows", "the comma ends",
 	"has [0-9]+ stars", "mean the same; write one of them", "policies match default", "never-unwind", "default stands for", "includes default",
 	"stands where a whole number is wanted", // 1.0, which is the same as 1 to JSON

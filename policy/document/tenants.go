@@ -47,7 +47,7 @@ func readShares(n *yaml.Node, to map[string]int) error {
 		p, err := lang.ParsePattern(n.Content[i].Value)
 		name, one := p.Name()
 		if err != nil || !one {
-			return lineError(n.Content[i], "the name of a tenant is no pattern; name each tenant with a share, or write \\* for a star")
+			return lineError(n.Content[i], "the name of a tenant is not a pattern; name each tenant with a share, or write \\* for a star")
 		}
 		var share int64
 		if err := readInt(n.Content[i+1], &share); err != nil {

@@ -64,7 +64,7 @@ func readMoment(n *yaml.Node, to *time.Duration) error {
 		return err
 	}
 	if *to < 0 || *to > 1<<62 {
-		return lineError(n, "%v is no time since the test began", *to)
+		return lineError(n, "%v is not a time since the test began", *to)
 	}
 	return nil
 }

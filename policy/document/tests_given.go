@@ -129,7 +129,7 @@ func givenQuantile(n *yaml.Node, stub *stubs.Stub) (ir.Read, error) {
 	r := ir.Read{Stub: stub.ID, Window: ir.DefaultWindow}
 	var err error
 	if r.Quantile, err = strconv.ParseFloat(strings.TrimSpace(text), 64); err != nil || !lang.ValidQuantile(r.Quantile) {
-		return r, lineError(n, "%q is no quantile; write %s: {0.99: 20ms}", text, stub.Path)
+		return r, lineError(n, "%q is not a quantile; write %s: {0.99: 20ms}", text, stub.Path)
 	}
 	if has {
 		r.Window, err = givenWindow(n, window)
@@ -140,7 +140,7 @@ func givenQuantile(n *yaml.Node, stub *stubs.Stub) (ir.Read, error) {
 func givenWindow(n *yaml.Node, text string) (time.Duration, error) {
 	d, err := lang.ParseDuration(strings.TrimSpace(text))
 	if err != nil || !lang.ValidWindow(time.Duration(d)) {
-		return 0, lineError(n, "%q is no window between %v and %v", strings.TrimSpace(text), ir.MinWindow, ir.MaxWindow)
+		return 0, lineError(n, "%q is not a window between %v and %v", strings.TrimSpace(text), ir.MinWindow, ir.MaxWindow)
 	}
 	return time.Duration(d), nil
 }

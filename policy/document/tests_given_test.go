@@ -29,13 +29,13 @@ func TestGivenFigures(t *testing.T) {
 		`average: {"last, 10s": 3ms, a: 1}`: `"a" has no window; write average: {"a, 10s": ...}`,
 		`queue.wait: {0.50: 2s, 0.5: 3s}`:   `queue.wait(0.5) is given twice`,
 		`queue.wait: 20ms`:                  `queue.wait is`,
-		`queue.wait: {p99: 20ms}`:           `"p99" is no quantile; write queue.wait: {0.99: 20ms}`,
-		`queue.wait: {1: 20ms}`:             `"1" is no quantile`,
+		`queue.wait: {p99: 20ms}`:           `"p99" is not a quantile; write queue.wait: {0.99: 20ms}`,
+		`queue.wait: {1: 20ms}`:             `"1" is not a quantile`,
 		`queue.wait: {0.5: 3}`:              `a duration is wanted`,
 		`queue.wait: {0.5: -3s}`:            `queue.wait is 0s to`,
-		`queue.wait: {"0.5, 1h, 2": 3s}`:    `"1h, 2" is no window`,
-		`queue.wait: {"0.5, 1000h": 3s}`:    `"1000h" is no window between 10ms and 168h0m0s`,
-		`rate: {"served, 5": 3}`:            `"5" is no window`,
+		`queue.wait: {"0.5, 1h, 2": 3s}`:    `"1h, 2" is not a window`,
+		`queue.wait: {"0.5, 1000h": 3s}`:    `"1000h" is not a window between 10ms and 168h0m0s`,
+		`rate: {"served, 5": 3}`:            `"5" is not a window`,
 		`rate: {"served, 5m": 3ms}`:         `stands where a number is wanted`,
 	} {
 		got, err := read(given)

@@ -64,7 +64,7 @@ func outside(n *yaml.Node, stub *stubs.Stub, v, least, most any) error {
 	return lineError(n, "%s is %v to %v, and this is %v", stub.Path, least, most, v)
 }
 
-// floatStub reads a float. Of event.value it accepts NaN and infinities, as Notify does.
+// floatStub reads a float. For event.value it accepts NaN and infinities, as Notify does.
 func floatStub(n *yaml.Node, stub *stubs.Stub) (any, error) {
 	if err := leadingZero(n); err != nil {
 		return nil, err

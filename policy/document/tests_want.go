@@ -64,13 +64,13 @@ func canonicalVerdict(text string) (string, error) {
 	}
 	m := throwText.FindStringSubmatch(text)
 	if m == nil {
-		return "", fmt.Errorf("%q is no verdict; %s", text, verdictHint(text))
+		return "", fmt.Errorf("%q is not a verdict; %s", text, verdictHint(text))
 	}
 	reason := m[2] + m[3]
 	if m[1] != "" {
 		r, err := strconv.Unquote(`"` + m[1] + `"`)
 		if err != nil {
-			return "", fmt.Errorf("%q is no verdict: %v", text, err)
+			return "", fmt.Errorf("%q is not a verdict: %v", text, err)
 		}
 		reason = r
 	}
@@ -78,14 +78,14 @@ func canonicalVerdict(text string) (string, error) {
 	if text := m[4] + m[5]; text != "" {
 		d, err := lang.ParseDuration(text)
 		if err != nil {
-			return "", fmt.Errorf("%q is no verdict: %v", text, err)
+			return "", fmt.Errorf("%q is not a verdict: %v", text, err)
 		}
 		retry = time.Duration(d)
 	}
 	return ThrowText(reason, retry), nil
 }
 
-// verdictHint says what to write in place of a text that is no verdict.
+// verdictHint says what to write in place of a text that is not a verdict.
 func verdictHint(text string) string {
 	name, rest, _ := strings.Cut(text, "(")
 	reason, closed := strings.CutSuffix(rest, ")")
@@ -117,7 +117,7 @@ func (d *TestDecision) readEffects(n *yaml.Node) error {
 	for i, text := range texts {
 		name, rest, ok := strings.Cut(strings.TrimSpace(text), "(")
 		if !ok || !lang.Effects[name] && lang.Writes[name] == 0 && name != "take" || !strings.HasSuffix(rest, ")") {
-			return lineError(n.Content[i], "%q is no effect; write it like a policy, as in set(\"n\", 3) or rank(5ms)", text)
+			return lineError(n.Content[i], "%q is not an effect; write it like a policy, as in set(\"n\", 3) or rank(5ms)", text)
 		}
 		all = append(all, name+"("+rest)
 	}

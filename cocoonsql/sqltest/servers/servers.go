@@ -102,7 +102,7 @@ func (s *Server) launch(k kind, program string) error {
 func (s *Server) Stop() (err error) {
 	if s.command != nil {
 		s.life.Close()
-		s.command.Wait() // a server that a signal ends is no error
+		s.command.Wait() // a server ended by a signal is not an error
 		s.command = nil
 	}
 	if s.dir != "" {

@@ -15,7 +15,7 @@ func bad(rt *cocoon.Runtime, r *cocoon.Registration) {
 	(rt.RegisterPreemptibleFunc("scan"))                                            // want `Runtime.RegisterPreemptibleFunc`
 	rt.LoadPolicies(nil)                                                            // want `Runtime.LoadPolicies`
 	r.Update(cocoon.Policy{})                                                       // want `Registration.Update`
-	cocoon.LoadPolicies(nil)                                                        // want `the error of LoadPolicies`
+	cocoon.RegisterPolicy(cocoon.Policy{})                                          // want `the error of RegisterPolicy`
 	rt.LoadPolicyFile("a.yaml")                                                     // want `Runtime.LoadPolicyFile`
 	rt.WatchPolicyFile(nil, "a.yaml")                                               // want `Runtime.WatchPolicyFile`
 	if true {

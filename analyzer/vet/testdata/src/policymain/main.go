@@ -87,7 +87,7 @@ func bad(rt *cocoon.Runtime, d time.Duration) {
 		cocoon.Policy{Expr: "task.running >"},                           // want `the text ends too early`
 		cocoon.Policy{Name: ""},                                         // want `the policy has no name; give it one`
 		&cocoon.Policy{On: policy.On(0)},                                // want `it is never evaluated; say when with Every, On or OnCustom`
-		[]cocoon.Policy{{On: policy.On(stubs.Tick), Name: "tick"}},      // want `tick is no event to name; use Every with an interval`
+		[]cocoon.Policy{{On: policy.On(stubs.Tick), Name: "tick"}},      // want `tick is not an event to name; use Every with an interval`
 		map[string]policy.Spec{"a": {On: cocoon.Every(25 * time.Hour)}}, // want `the interval 25h0m0s is not between`
 		policy.Spec{"positional", policy.Every(d), `state.ratio ? switch() : continue()`, 0, policy.Match{}, nil, ""}, // want `state.ratio`
 	)

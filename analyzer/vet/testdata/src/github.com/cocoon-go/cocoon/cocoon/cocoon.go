@@ -86,12 +86,9 @@ func (rt *Runtime) LoadPolicyFile(name string) error                            
 func (rt *Runtime) WatchPolicyFile(ctx context.Context, name string, signals ...os.Signal) error {
 	return nil
 }
-func (r *Registration) Update(p Policy) error                     { return nil }
-func (r *Registration) Cancel()                                   {}
-func RegisterPolicy(p Policy) (*Registration, error)              { return nil, nil }
-func RegisterTimeLimit(l TimeLimit) (*Registration, error)        { return nil, nil }
-func RegisterDefaultPreemption(on Trigger) (*Registration, error) { return nil, nil }
-func RegisterState(values map[string]any) error                   { return nil }
-func RegisterSafeFunc(f any) error                                { return nil }
-func RegisterPreemptibleFunc(f any) error                         { return nil }
-func LoadPolicies(r io.Reader) error                              { return nil }
+func (r *Registration) Update(p Policy) error        { return nil }
+func (r *Registration) Cancel()                      {}
+func RegisterPolicy(p Policy) (*Registration, error) { return nil, nil }
+func RegisterState(values map[string]any) error      { return nil }
+func RegisterSafeFunc(f any) error                   { return nil }
+func RegisterPreemptibleFunc(f any) error            { return nil }

@@ -5,16 +5,16 @@ import (
 	"unsafe"
 )
 
-// freshLink gives code from cocoon build, which refers to it by go:linkname, memory that the code
+// unclearedLink gives code from cocoon build, which refers to it by go:linkname, memory that the code
 // will overwrite. The Go runtime clears memory in one call, which is a gap of up to seconds for
 // hundreds of MB.
 //
 //lint:ignore U1000 reached by go:linkname
-var freshLink = fresh
+var unclearedLink = uncleared
 
-// fresh returns n bytes, at least one, that have not been cleared. The caller must write all of
+// uncleared returns n bytes, at least one, that have not been cleared. The caller must write all of
 // them before any are read. Of Go's public API, only strings.Builder allocates without clearing.
-func fresh(n int) []byte {
+func uncleared(n int) []byte {
 	var b strings.Builder
 	b.Grow(n)
 	b.WriteByte(0)
