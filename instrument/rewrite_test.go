@@ -83,6 +83,8 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 			`func a(x []int, n int) { for i := 0; i < n; { POLL if i < 0 { break }; cocoon_n := i + 1024; if cocoon_n < i || cocoon_n > n { cocoon_n = n }; for ; i < cocoon_n; i++ { x[i]++ } } }`},
 		{"counted down to zero", `func a(x []int) { for i := len(x) - 1; i >= 0; i-- { x[i]++ } }`,
 			`func a(x []int) { for i := len(x) - 1; ; { cocoon_first := i; for i >= 0 { POLL if i > cocoon_first { break }; cocoon_n := max(i - 1023, 0); for ; i >= cocoon_n; i-- { x[i]++ } }; break } }`},
+		{"counter named max", `func a(x []int) { for max := len(x) - 1; max >= 0; max-- { x[max]++ } }`,
+			`func a(x []int) { for max := len(x) - 1; ; { cocoon_first := max; for max >= 0 { POLL if max > cocoon_first { break }; cocoon_n := max - 1023; if cocoon_n < 0 { cocoon_n = 0 }; for ; max >= cocoon_n; max-- { x[max]++ } }; break } }`},
 		{"limit written", `func a(n int) { for i := 0; i < n; i++ { n-- } }`,
 			`func a(n int) { for i := 0; ; { cocoon_first := i; for { POLL if i < cocoon_first { break }; cocoon_m := i + 1024; for ; (i < n) && i != cocoon_m; i++ { n-- }; if i != cocoon_m { break } }; break } }`},
 		{"limit whose address is known", `func a(n int, p *int) { p = &n; for i := 0; i < n; i++ { *p = 3 } }`,

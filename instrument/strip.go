@@ -99,7 +99,7 @@ func (r *rewriter) stripFor(c *code, stmt *ast.ForStmt, every int64) int64 {
 		p.limit, p.cmp = string(c.file.src[from:to]), cmp
 		p.wraps = r.info.Types[limit].Value == nil && !r.isLength(limit)
 		p.breaks = breaksOut(stmt.Body)
-		p.counts = r.hasMinMax(stmt.Pos())
+		p.counts = r.hasMinMax(stmt.Body.Lbrace)
 		if first, ok := r.constant(count.first); ok && !p.breaks {
 			p.constant, p.first = true, fmt.Sprint(first)
 		}
