@@ -118,8 +118,8 @@ func misspeltLoops(members []Member) (all []Remark) {
 	return all
 }
 
-// loops returns the names in the loops of the match of a policy, and then those that its expression
-// compares with loop.name.
+// loops returns the names in the loops of the match of a policy, and then the names that its
+// expression compares with loop.name.
 func (m Member) loops() (names []string) {
 	names = slices.Clone(m.Spec.Match.Loops)
 	for _, mention := range m.Verified.program.Mentions() {

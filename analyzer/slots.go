@@ -19,9 +19,9 @@ type Loop struct {
 // OnSlots returns a warning about a policy with a condition that, because of a number of slots,
 // holds on one of the loops as if it had much to do: loop.busy >= loop.slots - 2 is always true on
 // a loop of two slots. It also returns one if the numbers of slots of all loops keep the policy
-// from one of its acts, as loop.busy > 3 does. The loops are those that the policy is evaluated on.
-// A condition on nothing but the number of slots gets no warning: its author has thought of these
-// loops.
+// from one of its acts, as loop.busy > 3 does. loops are the loops on which the policy is
+// evaluated. A condition on nothing but the number of slots gets no warning: its author has thought
+// of these loops.
 func OnSlots(m Member, loops []Loop) *Remark {
 	p := m.Verified.program
 	about := func(r ir.Read) bool { return r.Stub == stubs.LoopSlots || r.Stub == stubs.LoopBusy }

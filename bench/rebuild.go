@@ -41,8 +41,8 @@ func rebuild(ctx context.Context, r *report) error {
 // buildCase is a program to build.
 type buildCase struct{ name, folder, pkg string }
 
-// buildTimes are the times of some builds of a program by one command, in ms. Processor time is
-// that of all processes of the build, and depends less on what else the machine does.
+// buildTimes are the times of some builds of a program by one command, in ms. Processor time is the
+// time of all processes of the build, and depends less on what else the machine does.
 type buildTimes struct{ wall, processor []float64 }
 
 // timeBuild builds a program once, by go or by cocoon.

@@ -92,8 +92,8 @@ func (d *loadedDocument) plan() (all []planned) {
 	return all
 }
 
-// changeCanary takes the canary of was out of force, and puts that of is in force. Called with
-// regMu held, before the loops change over.
+// changeCanary takes the canary of was out of force, and puts the canary of is in force. Called
+// with regMu held, before the loops change over.
 func (rt *Runtime) changeCanary(was, is *loadedDocument) {
 	var all []*canary
 	if now := rt.canaries.all.Load(); now != nil {

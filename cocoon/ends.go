@@ -7,9 +7,9 @@ import "sync/atomic"
 var ends endCount
 
 // endCount tells whether a context of a task has ended since an earlier search for one
-// (Task.searchAbove). Without it, each start in a chain of live tasks would look at the whole chain.
-// The lower half is the number of ends that have begun and not happened yet, the upper half that of
-// those that have happened.
+// (Task.searchAbove). Without it, each start in a chain of live tasks would look at the whole
+// chain. The lower half counts the ends that have begun and not happened yet, the upper half the
+// ends that have happened.
 //
 // The end of a context does not count if the caller of Run or Go has ended the context, because
 // every task that has it asks the context itself; nor if the task has ended with all its children,

@@ -38,7 +38,7 @@ type CanaryStats struct {
 // CanarySide counts the tasks of one side of a canary, since it came into force.
 type CanarySide struct {
 	Ended    int64     // tasks that have ended, and refused ones
-	Failed   int64     // those that were refused or thrown into, or returned an error
+	Failed   int64     // tasks that were refused or thrown into, or returned an error
 	Queueing Histogram // how long the started ones waited for slots
 }
 

@@ -14,7 +14,7 @@ import (
 // earlier task while it is idle, or while its present task runs for hours. Otherwise a server with
 // a thousand open streams would retain the requests that their strands had served before.
 type origin struct {
-	ctx    context.Context // from the caller; if bare is set, the one that the parent was given
+	ctx    context.Context // from the caller; if bare is set, the context given to the parent
 	up     atomic.Pointer[Task]
 	attrs  *attrs
 	class  *class

@@ -100,7 +100,7 @@ func TestTenantsAreChecked(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	for want, tenants := range map[string]Tenants{
 		"the label has no name":                    {},
-		`is not printable text`:                     {Label: "a\nb"},
+		`is not printable text`:                    {Label: "a\nb"},
 		`the share of "a" is 0; want 1 to 1000000`: {Label: "t", Shares: map[string]int{"a": 0}},
 		`the share of "b" is -1`:                   {Label: "t", Shares: map[string]int{"a": 1, "b": -1}},
 		"max is -1":                                {Label: "t", Max: -1},

@@ -211,7 +211,7 @@ func (s *survey) settle() {
 	}
 }
 
-// small is a cost that hardly matters on the way back, compared with that of the call.
+// small is a cost that hardly matters on the way back, compared with the cost of the call.
 const small = 16
 
 func (s *survey) add(region int32, cost uint32) {

@@ -63,7 +63,7 @@ var Inserted func(ctx context.Context) bool
 // OnThrow calls fn on a separate goroutine when a throw into the task of ctx has ended the task's
 // context. It is a context.AfterFunc that makes no contexts, because most tasks never need one. For
 // some contexts OnThrow uses context.AfterFunc, so fn may also be called when the context ends for
-// another reason. stop works like that of context.AfterFunc.
+// another reason. stop works as with context.AfterFunc.
 var OnThrow func(ctx context.Context, fn func()) (stop func() bool)
 
 // Here reports whether the calling goroutine runs the task of ctx.

@@ -6,7 +6,7 @@ import (
 )
 
 // ByName finds the entry for a name. An entry belongs to a name or to a pattern of names; the most
-// specific one counts: that of the name itself, or else the matching pattern with the greatest
+// specific one counts: the entry of the name itself, or else the matching pattern with the greatest
 // precision. It is immutable.
 type ByName[T any] struct {
 	names    map[string]T

@@ -45,7 +45,7 @@ type kind struct {
 	signal         string // stops the server at once
 }
 
-// start starts a server, or returns the one that the environment names.
+// start starts a server, or returns the server that the environment names.
 func (k kind) start() (*Server, error) {
 	if at := os.Getenv(k.variable); at != "" {
 		return &Server{Address: at}, k.ping(at)
