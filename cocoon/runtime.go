@@ -80,7 +80,7 @@ type Runtime struct {
 	regMu         sync.Mutex
 	policies      map[string]*Registration
 	sequence      []*Registration // the same, in the order in which a new loop evaluates them
-	endedPolicies endedPolicies // guarded by regMu
+	endedPolicies endedPolicies   // guarded by regMu
 	funcs         map[string]*safeFunc
 	// files holds what each document has put in force, by the absolute path of its file.
 	files    map[string]*loadedDocument
