@@ -42,6 +42,7 @@ type counting struct {
 	Member
 	effect *ir.Node
 	sign   int
+	bound  bool // max("n", 0) stands next to add("n", -1), or min("n", 10) next to add("n", 1)
 }
 
 // drifts returns warnings about states that count tasks and miss some of them on the way up or
@@ -51,6 +52,7 @@ func drifts(members []Member, d Declared) (all []Remark) {
 	for _, state := range slices.Sorted(maps.Keys(counts)) {
 		c := counts[state]
 		lowered := c.lowered(d)
+		c = c.unbound(d)
 		switch {
 		case lowered != nil:
 			all = append(all, lowered...)
@@ -152,7 +154,7 @@ func countsOf(members []Member) map[string]*tally {
 				c = &tally{}
 				counts[name] = c
 			}
-			c.add(counting{m, n, countsBy(p, n)})
+			c.add(counting{Member: m, effect: n, sign: countsBy(p, n)})
 			return false
 		})
 	}

@@ -114,7 +114,7 @@ func (c *tally) over(events stubs.Event, prop property, value string) counted {
 			total.vague = total.vague || !c.matchAlike(prop)
 			f := c.follow(by, prop, value)
 			total.all = f.both(total.all, f.statement(by.Verified.program.Root))
-			total.vague, total.bounded = total.vague || f.vague, total.bounded || f.bounded || f.sum.bounded
+			total.vague, total.bounded = total.vague || f.vague, total.bounded || by.bound || f.bounded || f.sum.bounded
 		}
 	}
 	return total

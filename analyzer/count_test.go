@@ -37,6 +37,9 @@ func TestUnevenCounts(t *testing.T) {
 		{"the cancelled ones", []policy.Spec{up, when(`task.cancelled`, stubs.Ends, `add("n", -1)`)}, "goes up by 1 and down by 0 or 1" + slot},
 		{"by chance", []policy.Spec{when(`chance(0.5)`, stubs.Enqueue, `add("n", 1)`), down}, "goes up by 0 or 1 and down by 1" + slot},
 		{"a score that drains", []policy.Spec{when(`queue.length > 5`, stubs.Enqueue, `add("n", 1)`), on(stubs.Ends, `set("n", max(0, state.n - 1))`)}, ""},
+		{"a score that drains to a floor", []policy.Spec{when(`queue.length > 5`, stubs.Enqueue, `add("n", 1)`), on(stubs.Ends, `add("n", -1); max("n", 0)`)}, ""},
+		{"all tasks, and a floor", []policy.Spec{of(tasks("a"), up), on(stubs.Ends, `add("n", -1); max("n", 0)`)}, `goes down and not up for tasks with another task.name than "a"`},
+		{"no leave, and a floor", []policy.Spec{up, on(stubs.Exit, `add("n", -1); max("n", 0)`)}, "the state n goes up on enqueue and down on exit"},
 		{"a score with a floor", []policy.Spec{when(`queue.length > 5`, stubs.Enqueue, `add("n", 1)`), when(`state.n > 0`, stubs.Ends, `add("n", -1)`)}, ""},
 		{"an integral", []policy.Spec{when(`queue.length > 5`, stubs.Enqueue, `add("n", 1)`), when(`queue.length <= 5`, stubs.Ends, `add("n", -1)`)}, ""},
 		{"remembered", []policy.Spec{on(stubs.Enqueue, `queue.length > 5 ? (add("n", 1); set("k", arriving.labels.id, 1)) : continue()`), when(`state.k[task.labels.id] == 1`, stubs.Ends, `add("n", -1)`)}, ""},
@@ -53,6 +56,7 @@ func TestUnevenCounts(t *testing.T) {
 // A count that also counts tasks which are refused.
 func TestCountsOfRefusedTasks(t *testing.T) {
 	down := on(stubs.Ends, `add("n", -1)`)
+	floor := on(stubs.Ends, `add("n", -1); max("n", 0)`)
 	full := on(stubs.Enqueue, `queue.length > 100 ? throw("full") : continue()`)
 	count := on(stubs.Enqueue, `state.n >= 3 ? throw("x") : add("n", 1)`)
 	tasks := func(names ...string) policy.Match { return policy.Match{Tasks: names} }
@@ -62,6 +66,8 @@ func TestCountsOfRefusedTasks(t *testing.T) {
 		{"in place of the throw", []policy.Spec{count, down}, ""},
 		{"taken back", []policy.Spec{on(stubs.Enqueue, `add("n", 1); if state.n >= 3 { add("n", -1); throw("x") } else { continue() }`), on(stubs.Exit, `add("n", -1)`), on(stubs.Leave, `add("n", -1)`)}, ""},
 		{"before another policy", []policy.Spec{count, full, down}, `add("n", 1) counts tasks that the policy "p1"` + then},
+		{"with a floor", []policy.Spec{count, full, floor}, `add("n", 1) counts tasks that the policy "p1"` + then},
+		{"with a floor, behind the other policy", []policy.Spec{full, count, floor}, ""},
 		{"behind the other policy", []policy.Spec{full, count, down}, ""},
 		{"of other tasks", []policy.Spec{of(tasks("a*"), count), of(tasks("b"), full), of(tasks("a*"), down)}, ""},
 		{"of some of the tasks", []policy.Spec{of(tasks("a*"), count), of(tasks("ab"), full), of(tasks("a*"), down)}, `counts tasks that the policy "p1"` + then},

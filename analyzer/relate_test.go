@@ -29,7 +29,7 @@ func TestRelatedStubs(t *testing.T) {
 		{enqueue, `queue.wait(0.99) > 3 * queue.wait(0.5)`, ""},
 		{enqueue, `queue.wait(0.5, duration("1s")) > queue.wait(0.99)`, ""},
 		{enqueue, `loop.busy > loop.slots`, "loop.busy is never greater than loop.slots; loop.busy counts slots, and a full loop has loop.busy == loop.slots"},
-		{enqueue, `loop.busy >= loop.slots`, ""},
+		{enqueue, `loop.busy >= loop.slots and arriving.priority < 0`, ""},
 		{enqueue, `tenant.busy > loop.busy`, ""}, // of a slot that is lent, two tasks run
 		{tick, `task.running > task.elapsed`, "task.running is never greater than task.elapsed"},
 		{tick, `task.running * 2 > task.elapsed and task.elapsed > duration("1s")`, ""},

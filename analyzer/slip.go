@@ -51,7 +51,7 @@ func (a *analysis) slips() {
 func (a *analysis) everyTask() {
 	about := func(r ir.Read) bool { return r.Stub <= stubs.ClassService || r.Stub == stubs.Draw || r.By != nil }
 	m := a.declared
-	if a.interval == 0 || a.p.On != stubs.Tick || len(m.Tasks)+len(m.Except)+len(m.Kinds) > 0 || slices.ContainsFunc(a.p.Reads, about) {
+	if a.interval == 0 || a.p.On != stubs.Tick || len(m.Tasks)+len(m.Kinds) > 0 || slices.ContainsFunc(a.p.Reads, about) {
 		return
 	}
 	a.p.Root.Any(func(n *ir.Node) bool {

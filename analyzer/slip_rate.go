@@ -80,6 +80,37 @@ func (a *analysis) windows() (all []Warning) {
 	return all
 }
 
+// otherWindow warns of rate("errors", duration("30s")) * 60 > 19 if a reason speaks of 20 errors in
+// 30s: a rate times the seconds of its window is the growth within the window.
+func (a *analysis) otherWindow() (all []Warning) {
+	a.p.Root.Any(func(n *ir.Node) bool {
+		if n.Op != ir.OpGt && n.Op != ir.OpGe || n.B.Op != ir.OpConst || n.B.Type != stubs.Float {
+			return false
+		}
+		x := a.named(n.A)
+		if x == nil || x.Op != ir.OpMul {
+			return false
+		}
+		rate, times := a.named(x.A), a.named(x.B)
+		if rate != nil && rate.Op == ir.OpConst {
+			rate, times = times, rate
+		}
+		if rate == nil || times == nil || rate.Op != ir.OpRead || times.Op != ir.OpConst || a.reads[rate.Index].Stub != stubs.StateRate {
+			return false
+		}
+		window, number := a.reads[rate.Index].Window, math.Float64frombits(n.B.Imm)
+		for _, reason := range a.p.Reasons {
+			if math.Float64frombits(times.Imm) != window.Seconds() && window > time.Second && (saysWithin(reason, number, window) || saysWithin(reason, number+1, window)) {
+				all = []Warning{{a.p.Errorf(x, fmt.Sprintf("multiply by %s", shortly(window.Seconds())),
+					"%s is the growth within %ss, and %q speaks of %v", a.text(x), shortly(math.Float64frombits(times.Imm)), reason, window)}}
+				return true
+			}
+		}
+		return false
+	})
+	return all
+}
+
 // troubleWords are in the names of states that count what seldom happens.
 var troubleWords = map[string]bool{"timeout": true, "timeouts": true, "panic": true, "panics": true, "crash": true, "crashes": true, "bad": true, "broken": true, "5xx": true}
 

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
@@ -78,7 +79,7 @@ func (a *analysis) otherwise(n *ir.Node, reason string) (says, hint string) {
 var (
 	quantileIn = regexp.MustCompile(`\b[pP](\d{2,3})\b`)
 	laterIn    = regexp.MustCompile(`(?i)\b(retry|again|back|later|until)\b`)
-	timeIn     = regexp.MustCompile(`(\d+) ?(ns|us|µs|ms|s|m|h|milliseconds?|msec|sec|seconds?|min|minutes?|hours?)\b`)
+	timeIn     = regexp.MustCompile(`(?i)\b(\d+|one|two|three|four|five|six|seven|eight|nine|ten) ?(ns|us|µs|ms|s|m|h|milliseconds?|msec|sec|seconds?|min|minutes?|hours?)\b`)
 )
 
 // units are the units of times, by their names in a text.
@@ -95,6 +96,9 @@ func spanWith(text string, of time.Duration) (found time.Duration) {
 	}
 	for _, m := range times {
 		number, err := strconv.ParseInt(m[1], 10, 32)
+		if i := slices.Index(numerals, strings.ToLower(m[1])); i > 0 {
+			number, err = int64(i), nil
+		}
 		d := time.Duration(number) * units[m[2]]
 		if d == of {
 			return 0

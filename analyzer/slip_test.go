@@ -24,6 +24,7 @@ func TestSlips(t *testing.T) {
 		{tick(1e9, `queue.length > 3 and tenant.queued > 9 ? throw("x") : continue()`), ""},
 		{tick(1e9, `chance(0.1) ? throw("x") : continue()`), ""},
 		{of(policy.Match{Tasks: []string{"a"}}, tick(1e9, `queue.length > 3 ? throw("x") : continue()`)), ""},
+		{of(policy.Match{Except: []string{"a"}}, tick(1e9, `queue.length > 3 ? throw("x") : continue()`)), `throw("x") ends all running tasks at once: nothing in the policy is about a task`},
 		{tick(1e9, `queue.length > 3 ? call("f") : continue()`), ""},
 		{on(stubs.Enqueue, `queue.length > 3 ? throw("x") : continue()`), ""},
 		{on(stubs.Custom, `event.value > 3 ? throw("x") : continue()`), ""},

@@ -111,7 +111,7 @@ func Verify(p *ir.Program, limits Limits) (Verified, error) {
 	v.warnings = append(v.warnings, precedence(p, v.warnings)...)
 	v.warnings = append(v.warnings, a.undated()...)
 	v.warnings = append(v.warnings, a.unlabelled()...)
-	for _, look := range []func() []Warning{a.waits, a.slices, a.heap, a.unranked, a.gone, a.lasting, a.surplus, a.totals, a.crowds, a.perSecond, a.countedRates, a.mingled, a.overdrawn, a.misread, a.miscounted, a.misshared, a.firstFailure, a.halfway, a.paid, a.lastHours, a.windows, a.unset, a.crossed} {
+	for _, look := range []func() []Warning{a.waits, a.slices, a.heap, a.unranked, a.gone, a.lasting, a.surplus, a.totals, a.crowds, a.perSecond, a.countedRates, a.mingled, a.overdrawn, a.misread, a.miscounted, a.misshared, a.firstFailure, a.halfway, a.paid, a.lastHours, a.windows, a.otherWindow, a.unset, a.crossed, a.lastSlot, a.spentTokens} {
 		v.warnings = append(v.warnings, look()...)
 	}
 	v.warnings = append(v.warnings, a.overtaken(v.warnings)...)

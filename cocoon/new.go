@@ -115,7 +115,7 @@ func (rt *Runtime) NewLoop(cfg LoopConfig) (*Loop, error) {
 		return nil, fmt.Errorf("cocoon: loop %q: %w", cfg.Name, ErrDuplicate)
 	}
 	l := newLoop(rt, cfg, 0)
-	for _, r := range rt.policies {
+	for _, r := range rt.sequence {
 		if err := r.now.bind(l); err != nil {
 			for _, r := range rt.policies {
 				r.now.unbindFrom(l)

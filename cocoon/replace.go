@@ -11,10 +11,10 @@ import (
 )
 
 // replace takes the versions of out out of force, and puts the versions of in in force, each for
-// its registration. They are evaluated in their order, after all other policies. A version in both
-// lists stays in force, at its new place. Each loop changes over in one step. When replace
-// returns, no version that was only in out is being evaluated or ever will be. Called with regMu
-// held.
+// its registration. They are evaluated in their order, in the place of the first version of out; on
+// a loop that had none of those, after all other policies. A version in both lists stays in force,
+// at its new place. Each loop changes over in one step. When replace returns, no version that was
+// only in out is being evaluated or ever will be. Called with regMu held.
 func (rt *Runtime) replace(out, in []*version) {
 	stays := make(map[*version]bool, len(in))
 	for _, v := range in {
@@ -36,6 +36,7 @@ func (rt *Runtime) replace(out, in []*version) {
 			delete(rt.policies, v.of.name)
 		}
 	}
+	rt.resequence(out, in)
 	rt.recost()
 	rt.await()
 	for _, l := range *rt.loops.Load() {
@@ -62,6 +63,24 @@ func (rt *Runtime) replace(out, in []*version) {
 		}
 	}
 	rt.decisions.settle()
+}
+
+// resequence is replace for the order in which a new loop gets the policies. Called with regMu held.
+func (rt *Runtime) resequence(out, in []*version) {
+	leave := map[*Registration]bool{}
+	for _, v := range out {
+		leave[v.of] = true
+	}
+	place := slices.IndexFunc(rt.sequence, func(r *Registration) bool { return leave[r] })
+	if place < 0 {
+		place = len(rt.sequence)
+	}
+	enter := make([]*Registration, len(in))
+	for i, v := range in {
+		enter[i] = v.of
+	}
+	rest := slices.DeleteFunc(slices.Clone(rt.sequence), func(r *Registration) bool { return leave[r] })
+	rt.sequence = slices.Insert(rest, place, enter...)
 }
 
 // tellChanges puts policies that came into force, or went out of force, into the stream of

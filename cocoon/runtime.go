@@ -79,7 +79,8 @@ type Runtime struct {
 	// regMu serialises registrations. It is taken before any loop's lock, and never by evaluations.
 	regMu         sync.Mutex
 	policies      map[string]*Registration
-	endedPolicies endedPolicies // guarded by regMu
+	sequence      []*Registration // the same, in the order in which a new loop evaluates them
+	endedPolicies endedPolicies   // guarded by regMu
 	funcs         map[string]*safeFunc
 	// files holds the loaded documents, by the absolute paths of their files.
 	files    map[string]*loadedDocument

@@ -27,11 +27,11 @@ type Subscription[T comparable] struct {
 	Events   uint16
 }
 
-// Replace ends the subscriptions of the listeners in out, and adds the subscriptions in in, in
-// order and after all existing ones. No reader sees half of a change. A listener in both gets a new
-// mask and a new position; Replace ignores a listener in out that has no subscription. It panics
-// on an empty mask, and on a listener that would be subscribed twice. A caller that has called
-// Listeners before may still notify the listeners in out.
+// Replace ends the subscriptions of the listeners in out, and puts the subscriptions in in, in
+// order, in the place of the first of them; if no listener in out has a subscription, after all
+// existing ones. No reader sees half of a change. A listener in both gets a new mask and a new
+// position. Replace panics on an empty mask, and on a listener that would be subscribed twice. A
+// caller that has called Listeners before may still notify the listeners in out.
 func (h *Hub[T]) Replace(out []T, in []Subscription[T]) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -39,10 +39,13 @@ func (h *Hub[T]) Replace(out []T, in []Subscription[T]) {
 	for _, v := range out {
 		leaving[v] = true
 	}
-	all, there := make([]Subscription[T], 0, len(h.subscriptions)+len(in)), map[T]bool{}
+	there, place := map[T]bool{}, -1
+	var all []Subscription[T]
 	for _, s := range h.subscriptions {
 		if !leaving[s.Listener] {
 			all, there[s.Listener] = append(all, s), true
+		} else if place < 0 {
+			place = len(all)
 		}
 	}
 	for _, s := range in {
@@ -52,8 +55,12 @@ func (h *Hub[T]) Replace(out []T, in []Subscription[T]) {
 		case there[s.Listener]:
 			panic("notify: Replace: a listener would be subscribed twice; want it in out as well")
 		}
-		all, there[s.Listener] = append(all, s), true
+		there[s.Listener] = true
 	}
+	if place < 0 {
+		place = len(all)
+	}
+	all = slices.Insert(all, place, in...)
 	h.subscriptions = all
 	h.publish()
 }

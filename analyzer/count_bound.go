@@ -1,0 +1,43 @@
+package analyzer
+
+import (
+	"math"
+	"slices"
+
+	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// unbound returns the tally without the bounds that its policies keep: max("n", 0) next to
+// add("n", -1) does what set("n", max(state.n - 1, 0)) does. A floor repairs a count that has become
+// too low; a count that misses tasks on the way down stays too high in spite of it.
+func (c *tally) unbound(d Declared) *tally {
+	bare := &tally{}
+	for _, by := range c.by {
+		if slices.ContainsFunc(c.by, func(o counting) bool { return o.keeps(by, d) }) {
+			continue
+		}
+		by.bound = slices.ContainsFunc(c.by, func(o counting) bool { return by.keeps(o, d) })
+		bare.add(by)
+	}
+	return bare
+}
+
+// keeps reports whether the effect counts, and bound, of the same policy, keeps the count on its
+// side of the first value, or of 0.
+func (c counting) keeps(bound counting, d Declared) bool {
+	site := bound.Verified.program.Sites[bound.effect.Index]
+	if c.Spec.Name != bound.Spec.Name || c.sign == 0 || bound.effect.A == nil || bound.effect.A.Op != ir.OpConst ||
+		!slices.Equal(c.keyKind(c.Verified.program.Sites[c.effect.Index].By), bound.keyKind(site.By)) {
+		return false
+	}
+	first, known := bound.firstOf(d)
+	if !known {
+		first = 0
+	}
+	at := float64(int64(bound.effect.A.Imm))
+	if site.Type == stubs.Float {
+		at = math.Float64frombits(bound.effect.A.Imm)
+	}
+	return c.sign < 0 && site.Effect == stubs.Max && at <= first || c.sign > 0 && site.Effect == stubs.Min && at >= first
+}
