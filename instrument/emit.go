@@ -109,8 +109,8 @@ func (r *rewriter) result() *Result {
 		}
 		res.Files[f.path] = f.edits.apply(f.src)
 	}
-	// even without a poll of its own: its callees have polls
-	if len(res.Files) > 0 || len(r.toldLines()) > 0 {
+	// Even without a poll of its own: its callees have polls. An exempt package cannot have the file.
+	if len(res.Files) > 0 || r.exempt == "" && len(r.toldLines()) > 0 {
 		r.link(res)
 	}
 	res.Stats, res.Mistaken = r.stats, r.mistaken

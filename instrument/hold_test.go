@@ -64,6 +64,22 @@ func TestPackageWithoutPollsTellsItsLines(t *testing.T) {
 	}
 }
 
+// TestPackageWithPredeclaredNames checks that a package that declares a name that the polls need
+// gets no file, which the compiler would refuse, even if it has lines to register.
+func TestPackageWithPredeclaredNames(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.go")
+	if err := os.WriteFile(path, []byte("package p\ntype string int8\nfunc a(l interface{ Lock(); Unlock() }) {\n\tl.Lock()\n\tl.Unlock()\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	res, err := Rewrite(Package{Path: "p", Files: []string{path}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range res.Files {
+		t.Errorf("it gets %s:\n%s", path, text)
+	}
+}
+
 // TestHeldBehindALineDirective checks that a lock is still held after a line directive, in the file
 // that the directive names.
 func TestHeldBehindALineDirective(t *testing.T) {
