@@ -257,6 +257,9 @@ func (w *writer) body(head string, burns bool, first string, counters ...variabl
 	w.depth--
 	if w.IntN(3) == 0 { // cheap, and therefore in pieces
 		w.line("\tr = r*31 + uint64(%s)", w.expr(pick(w, integers)))
+		if w.IntN(2) == 0 {
+			w.rare()
+		}
 	} else {
 		w.block(1, 1+w.IntN(3))
 	}

@@ -46,7 +46,7 @@ const randomFunctions = 30
 
 func randomProgram(seed uint64) generated {
 	w := &writer{Rand: rand.New(rand.NewPCG(seed, 1)), modern: seed%3 != 0}
-	w.WriteString(randomDriver)
+	w.WriteString(randomDriver + randomHook)
 	if w.modern {
 		w.WriteString(randomIterators)
 	}

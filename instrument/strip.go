@@ -73,7 +73,7 @@ func closes(n ast.Node) (found bool) {
 
 func (r *rewriter) stripFor(c *code, stmt *ast.ForStmt, every int64) int64 {
 	count, ok := r.loopCounter(c, stmt)
-	if !ok || stmt.Cond == nil || r.cost(stmt.Cond) > stretch/16 || stmt.Init != nil && r.keeps(stmt) {
+	if !ok || stmt.Cond == nil || r.cost(stmt.Cond)+r.cost(stmt.Post) > stretch/16 || stmt.Init != nil && r.keeps(stmt) {
 		return 0
 	}
 	if isCombined(stmt.Cond) {
@@ -99,7 +99,7 @@ func (r *rewriter) stripFor(c *code, stmt *ast.ForStmt, every int64) int64 {
 		p.limit, p.cmp = string(c.file.src[from:to]), cmp
 		p.wraps = r.info.Types[limit].Value == nil && !r.isLength(limit)
 		p.breaks = breaksOut(stmt.Body)
-		p.counts = r.hasMinMax(stmt.Pos())
+		p.counts = r.hasMinMax(stmt.Body.Lbrace)
 		if first, ok := r.constant(count.first); ok && !p.breaks {
 			p.constant, p.first = true, fmt.Sprint(first)
 		}
