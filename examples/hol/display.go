@@ -40,7 +40,7 @@ func (d *display) progress(m mode, l load, p progress) {
 		phase = "warming up"
 	}
 	total := l.WarmUp + l.Duration
-	d.console.Progress(m.Name+": "+m.About, fmt.Sprintf("%-10s %s %4.1f of %.1f s, %5d gets and %4d scans answered", m.Name, phase,
+	d.console.Progress(m.Name+": "+m.About, fmt.Sprintf("%-10s %s %4.1f of %.1f s, %5d gets and %4d scans complete", m.Name, phase,
 		min(p.Elapsed, total).Seconds(), total.Seconds(), p.Gets, p.Scans))
 }
 

@@ -67,7 +67,7 @@ func (g *generator) progress() progress {
 // drive sends the schedule and waits for all responses, at most for drain.
 func (g *generator) drive(ctx context.Context) {
 	ctx, cancel := context.WithTimeoutCause(ctx, g.load.WarmUp+g.load.Duration+drain,
-		fmt.Errorf("no answer %v after the end of the schedule", drain))
+		fmt.Errorf("no response %v after the end of the schedule", drain))
 	defer cancel()
 	at := func(i int) time.Duration { return g.schedule[i].at }
 	loadtest.Dispatch(g.start, len(g.schedule), at, func(i int) { g.samples[i] = g.send(ctx, g.schedule[i]) })

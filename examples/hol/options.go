@@ -10,15 +10,15 @@ import (
 
 const about = `Hol shows head-of-line blocking in a Go server, and what Cocoon does about it.
 
-A net/http server over a bbolt database answers short gets and long scans; its work
+A net/http server over a bbolt database responds to short gets and long scans; its work
 is fixed, and at the default rate scans alone take about 70 % of its core. A generator
-in another process sends both at moments drawn beforehand, checks every response, and
-counts latency from those moments. The modes, one after another:
+in another process sends both at times chosen in advance, checks every response, and
+counts latency from these times. The modes, one after another:
 
 `
 
 const after = `
-Gets, scans and their latencies are those of the measured time. "server" is the load
+Gets, scans and their latencies count in the measured time only. "server" is the load
 of the server process: 100 % is one core.
 
 Usage: go run ./examples/hol [flags]

@@ -51,7 +51,7 @@ func (d *display) progress(m mode, round, rounds int, l load, p progress) {
 	}
 	total := l.WarmUp + l.Duration
 	head := fmt.Sprintf("round %d of %d, %s", round, rounds, m.Name)
-	d.console.Progress(head+": "+m.About, fmt.Sprintf("%-32s %-5s %4.1f of %.1f s, %5d good answers and %5d others",
+	d.console.Progress(head+": "+m.About, fmt.Sprintf("%-32s %-5s %4.1f of %.1f s, %5d good responses and %5d others",
 		head, phase, min(p.Elapsed, total).Seconds(), total.Seconds(), p.Good, p.Others))
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // errNoAnswer is the error of a client that has stopped waiting.
-var errNoAnswer = errors.New("no answer")
+var errNoAnswer = errors.New("no response")
 
 // patience is how long a client waits before it gives up.
 const patience = time.Second

@@ -3,7 +3,7 @@
 //
 // A net/http server serves requests of three classes and two tenants with work that fits their
 // deadlines, except for an occasional batch request of 200 ms. A generator in another process sends
-// them at times drawn beforehand: a normal load first, then a burst, then twice the server's
+// them at times chosen in advance: a normal load first, then a burst, then twice the server's
 // capacity. The experiment runs with plain net/http, with a semaphore, with the adaptive limiters
 // of failsafe-go and go-zero, and with Cocoon, several times in turn.
 //

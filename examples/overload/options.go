@@ -13,15 +13,15 @@ const about = `Overload shows what a Go server does with twice the load that it 
 
 A net/http server does the work of critical, normal and batch requests, of a paying
 and a free tenant; a batch request takes 10 ms, or 200 ms. A generator in another
-process sends them at moments drawn beforehand: a normal load first; then, while a
-request of 200 ms runs, many at one moment, and more than the server can do. The
+process sends them at times chosen in advance: a normal load first; then, while a
+request of 200 ms runs, a burst, and after it more than the server can do. The
 modes, in turn:
 
 `
 
 const after = `
-The figures are those of the surge, medians of the rounds. "goodput" counts the right
-answers within 100 ms. "critical p99" counts a critical request that was refused, or
+The figures are medians of the rounds, and count only the surge. "goodput" counts the
+correct responses within 100 ms. "critical p99" counts a critical request that was refused, or
 came too late, as 1 s. "first action" is the time from the beginning of the surge to
 the first refusal, stop or alarm. Handlers are the same in all modes, have deadlines
 (100 ms, a request of 200 ms one second), and look at them.

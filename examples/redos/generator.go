@@ -17,7 +17,7 @@ import (
 const drain = 10 * time.Second
 
 // errNoAnswer is the error of a client that has stopped waiting, or of the generator at its end.
-var errNoAnswer = errors.New("no answer")
+var errNoAnswer = errors.New("no response")
 
 // progress counts the requests that have ended.
 type progress struct {

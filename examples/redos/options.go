@@ -14,8 +14,8 @@ const about = `Redos shows a server that survives evil regular expressions.
 
 A net/http server compiles and matches patterns that its users supply, with
 github.com/dlclark/regexp2, whose own timeout is off. A generator in another process
-attacks it with patterns that blow up, and measures pings at moments drawn beforehand.
-After each attack it asks the same pattern a benign question. The modes, one after
+attacks it with patterns that blow up, and measures pings at times chosen in advance.
+After each attack it sends a benign text for the same pattern. The modes, one after
 another:
 
 `
