@@ -145,7 +145,6 @@ func (s *strand) block() {
 	l.lock()
 	now := notify.Now()
 	s.meet(now)
-	s.endEarly()
 	l.unseat(s, now)
 	s.dropLent()
 	l.core.Block(&s.core, now)

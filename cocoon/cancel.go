@@ -84,7 +84,7 @@ func setOf(tasks []*Task) map[*Task]struct{} {
 // the throw that ends the task, which may be an earlier one. Called under the loop's lock.
 func (s *strand) throwToTheEnd(err *PreemptedError, now int64) *PreemptedError {
 	if s.pending == nil || s.pending.section != 0 {
-		s.pending = nil
+		s.dropThrow()
 		s.postThrow(err, 0, now)
 	}
 	return s.pending.err

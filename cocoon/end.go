@@ -38,7 +38,8 @@ func (s *strand) end(now int64) {
 	s.prev, s.next = nil, nil
 	s.task.known = false
 	s.counted = s.task.up.Load() != nil
-	s.task, s.pending = nil, nil
+	s.dropThrow()
+	s.task = nil
 	if s.counted { // until its parent has forgotten it
 		return
 	}

@@ -50,9 +50,10 @@ var (
 	callbacks   = []string{"runtime.cgocallback", "runtime.cgocallbackg"}
 	preemptions = []string{"runtime.asyncPreempt", "runtime.asyncPreempt2"}
 
-	// honouring are clients that end their work when its context ends: a query, or a call to
-	// another server.
-	honouring = []string{"database/sql.", "google.golang.org/grpc.", "modernc.org/sqlite", "zombiezen.com/go/sqlite"}
+	// honouring are clients that end their work when its context ends, and lose nothing by that:
+	// databases in the process, and calls of other servers. A driver that database/sql calls may
+	// lose its connection.
+	honouring = []string{"google.golang.org/grpc.", "modernc.org/sqlite", "zombiezen.com/go/sqlite"}
 
 	// unwindable are packages: a throw passes their locks if deferred calls release them.
 	// docs/safepoints.md has the reason for each.

@@ -33,11 +33,12 @@ type Loop struct {
 	core      *sched.Core
 	live      *strand // those with a task, a list
 	closed    bool
-	absent    absent // started tasks that lost their slots without giving them up
-	view      view   // what policies see, filled again for each evaluation
-	guarded   bool   // a policy listens to tasks that arrive, start or exit
-	busy      int64  // how often a task got a slot that was not open, or ran on without one
-	contended bool   // a task waited or was suspended since the last tick
+	endings   []ending // throws that may end a context, see grace.go
+	absent    absent   // started tasks that lost their slots without giving them up
+	view      view     // what policies see, filled again for each evaluation
+	guarded   bool     // a policy listens to tasks that arrive, start or exit
+	busy      int64    // how often a task got a slot that was not open, or ran on without one
+	contended bool     // a task waited or was suspended since the last tick
 
 	lookAt, lookEvery int64 // when holders are looked at again, and the interval; see parked.go
 	lookBusy, lentAt  int64 // busy at the last look; when a look last found a holder waiting
@@ -51,6 +52,12 @@ type Loop struct {
 	hub          notify.Hub[*bound] // the policies by event; used under the loop's lock
 	contextReads atomic.Uint32      // what to read on arrival; set under the loop's lock
 	stats        loopStats
+}
+
+// ending is a throw that ends the context of its task if the task does not respond in time.
+type ending struct {
+	s *strand
+	p *throwRequest
 }
 
 // absent holds the tasks of a loop that have started and hold no slot, although they did not give

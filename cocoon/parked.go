@@ -108,7 +108,8 @@ func (l *Loop) lendTo(s *strand, now int64) (granted bool) {
 }
 
 // park takes the slot of s, which holds it and waits, and gives it to the tasks that wait for a
-// slot. It reports whether the wait is unannounced. Called under the loop's lock.
+// slot. If a throw is pending, s counts as running. park reports whether the wait is
+// unannounced. Called under the loop's lock.
 func (l *Loop) park(s *strand, now int64) (unannounced bool) {
 	if s.settleRest(now) { // a brief call, or a Block that has just begun
 		l.deliver(now)
@@ -117,7 +118,10 @@ func (l *Loop) park(s *strand, now int64) (unannounced bool) {
 	l.unseat(s, now)
 	l.core.Block(&s.core, now)
 	l.absent.addParked(s)
-	s.endEarly()
+	if s.pending != nil { // its next safe point must find the throw
+		l.surface(s, now)
+		s.raise(now)
+	}
 	l.deliver(now)
 	l.armSweep(now)
 	return true

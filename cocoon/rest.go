@@ -73,7 +73,6 @@ func (s *strand) settleRest(now int64) (took bool) {
 		}
 		l.unseat(s, now)
 		l.core.Block(&s.core, now)
-		s.endEarly()
 	}
 	return took
 }

@@ -27,3 +27,14 @@ func (st *sectionStack) ends(done <-chan struct{}) bool {
 	}
 	return false
 }
+
+// done returns the channel of the context that the section has of its own, or nil. Called by the
+// task's goroutine.
+func (st *sectionStack) done(id uint64) <-chan struct{} {
+	for c := st.owned.Load(); c != nil; c = c.up {
+		if c.id == id {
+			return c.inner.Done()
+		}
+	}
+	return nil
+}

@@ -228,7 +228,9 @@ type throwRequest struct {
 	err        *PreemptedError
 	section    uint64        // the section that the throw is for; 0: the task
 	at         int64         // time of the throw
+	endsAt     endTime       // when it ends the context; guarded by the loop's lock
 	endedEarly bool          // the context was ended, see endEarly; guarded by the loop's lock
+	over       bool          // it is no longer pending; guarded by the loop's lock
 	flying     bool          // it is unwinding the task, or has; guarded by the loop's lock
 	by         *Registration // the policy that threw; nil: not a policy
 	force      bool          // it passes all locks that deferred calls release, see passes
@@ -243,6 +245,15 @@ type throwRequest struct {
 	told      atomic.Bool // the throw was logged
 	// ends the context of a task that unwinds slowly; owned by the task's goroutine
 	ends *time.Timer
+}
+
+// dropThrow makes the pending throw, if there is one, no longer pending. Called under the loop's
+// lock.
+func (s *strand) dropThrow() {
+	if s.pending != nil {
+		s.pending.over = true
+		s.pending = nil
+	}
 }
 
 // account returns the account so far. Called under the loop's lock.

@@ -2,33 +2,74 @@ package cocoon
 
 import (
 	"log/slog"
+	"slices"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/sched"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// grace is how long a waiting task may take to respond to a throw before its context ends, because
-// the task may be waiting for the context. It is also how soon a throw that was swallowed is thrown
-// again.
+// grace is how soon the timer looks whether a task has responded to a throw, and how soon a throw
+// that was swallowed is thrown again.
 const grace = int64(500 * time.Microsecond)
 
 // postThrow asks the task to unwind at its next safe point (answerThrow), for a policy, Cancel or
 // Shutdown. A pending throw stays, and the new one is dropped. The throw ends the context of the
 // task, or of the section that will catch it, when it has arrived. It ends the context earlier if
-// the task does not respond, because code that waits for the context does not poll: at once if the
-// task does not run, or after grace (see repeat). A throw into a section never ends the task's
-// context. Called under the loop's lock.
+// the task does not respond, because code that waits for the context does not poll: see grace.go. A
+// throw into a section never ends the task's context. Called under the loop's lock.
 func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool {
 	if s.pending != nil {
 		return false
 	}
-	s.pending = &throwRequest{err: err, section: section, at: now}
+	ends := newEndTime(s.stands(), s.core.Since(), now)
+	s.pending = &throwRequest{err: err, section: section, at: now, endsAt: ends}
 	s.post(wantThrow, now)
-	if !s.onSlot() {
+	if ends.at <= now {
 		s.endEarly()
+	} else {
+		s.loop.endings = append(s.loop.endings, ending{s, s.pending})
 	}
-	s.loop.rt.timer.WakeAt(now + grace) // in case the task does not respond
+	s.loop.rt.timer.WakeAt(min(now+grace, ends.at)) // in case the task does not respond
 	return true
+}
+
+// stands returns how the task stands. Called under the loop's lock.
+func (s *strand) stands() standing {
+	switch s.core.State() {
+	case sched.Blocked:
+		return calls
+	case sched.Ready, sched.Suspended:
+		return awaitsUs
+	}
+	switch s.status() {
+	case goroutine.Runnable, goroutine.Ready:
+		return awaitsUs
+	}
+	return runs
+}
+
+// endContexts ends the contexts whose time has come, and returns when to look again. Called by the
+// timer, under the loop's lock.
+func (l *Loop) endContexts(now int64) (next int64) {
+	next = notify.Never
+	l.endings = slices.DeleteFunc(l.endings, func(e ending) bool {
+		s, p := e.s, e.p
+		switch {
+		case p.over || p.flying || p.endedEarly: // the strand may have another task by now
+			return true
+		case !p.endsAt.due(s.stands(), now):
+			next = min(next, p.endsAt.at)
+			return false
+		}
+		if s.endEarly(); s.onSlot() && !s.raised { // the end of its wait brings it to a safe point
+			s.raise(now)
+			next = min(next, now+raisedFor)
+		}
+		return true
+	})
+	return next
 }
 
 // endEarly ends the context for a throw that the task will not handle soon, because the task may be

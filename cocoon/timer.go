@@ -11,11 +11,6 @@ const (
 	minPause = int64(500 * time.Microsecond)
 	maxPause = int64(80 * time.Millisecond)
 
-	// graceOfBusy is the grace of a task that runs, or is ready but has no processor. Such a task
-	// does not wait, and will respond at its next safe point. If its context ended before that, the
-	// task could not roll back a transaction, and would lose the connection.
-	graceOfBusy = 10 * grace
-
 	// starvedFor is the least time for which a holder without a processor keeps its slot. Go gives
 	// a goroutine 10 ms at a time, so a holder that does run is found running within that time.
 	starvedFor = int64(40 * time.Millisecond)
@@ -38,7 +33,7 @@ func (rt *Runtime) onTimer(now int64) (next int64) {
 func (l *Loop) onTimer(now int64, cpu cpuSample) (next int64) {
 	l.lock()
 	defer l.unlock()
-	next = l.ticks(now, cpu)
+	next = min(l.ticks(now, cpu), l.endContexts(now))
 	for i := range l.slots {
 		if s := l.slots[i].firm(); s != nil {
 			next = min(next, s.repeat(now), l.checkStall(s, now), s.probe(now), s.beat(now))
@@ -60,8 +55,7 @@ func (l *Loop) onTimer(now int64, cpu cpuSample) (next int64) {
 
 // repeat lowers the word for a task that does not poll, and raises it again after a pause. The
 // pause spares other polls. A SafePoint of the task finds the request nevertheless, see
-// breather.divert. A throw that the task does not respond to within its grace ends the task's
-// context, because the task may be waiting for the context.
+// breather.divert.
 func (s *strand) repeat(now int64) (next int64) {
 	if s.raised {
 		s.lookForP()
@@ -94,22 +88,6 @@ func (s *strand) repeat(now int64) (next int64) {
 	}
 	if p := s.pending; p != nil && !p.flying {
 		s.logLate(p, now)
-	}
-	if p := s.pending; p != nil && !p.endedEarly && !p.flying {
-		at := s.postedAt + grace
-		if now >= at {
-			switch s.status() {
-			case goroutine.Running, goroutine.Runnable, goroutine.Ready:
-				at = s.postedAt + graceOfBusy
-			}
-		}
-		if now < at {
-			return min(next, at)
-		}
-		if s.endEarly(); !s.raised { // the end of its wait brings it to a safe point
-			s.raise(now)
-			next = min(next, now+raisedFor)
-		}
 	}
 	return next
 }

@@ -80,7 +80,7 @@ func (s *strand) endFor(t *Task, section uint64, err *PreemptedError) {
 // dismiss discards a throw that has arrived at its section, or will not arrive. The task continues,
 // and policies may throw again. Called under the loop's lock.
 func (s *strand) dismiss() {
-	s.pending = nil
+	s.dropThrow()
 	s.unpost(wantThrow)
 	s.loop.arm(s, notify.Now())
 }

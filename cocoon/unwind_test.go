@@ -302,7 +302,7 @@ func TestBusyTaskKeepsItsContext(t *testing.T) {
 			begin := time.Now()
 			defer func() {
 				switch had := ctx.Err() == nil; {
-				case time.Since(begin) > time.Duration(graceOfBusy): // the kernel took the core away
+				case time.Since(begin) > time.Duration(callGrace): // the kernel took the core away
 				case had:
 					kept++
 				default: // the timer came when Go made it wait for the collector

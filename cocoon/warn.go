@@ -5,6 +5,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
+	"github.com/cocoon-go/cocoon/stubs"
 )
 
 // Throws and contexts at a Block. A throw may end the task's context, so that a call fails, the
@@ -23,23 +24,40 @@ func (s *strand) heedFor(ctx context.Context) {
 // endsWith reports whether ctx ends with the context of the task or of a section, or has already
 // ended.
 func (s *strand) endsWith(ctx context.Context) bool {
-	done := ctx.Done()
-	return done != nil && (done == s.task.cancellation().Done() || s.sections.ends(done) || ctx.Err() != nil)
+	return s.relation(ctx) == follows || ctx.Err() != nil
 }
 
-// warn ends the context for a pending throw, unless the throw is already unwinding the task. It
-// returns the throw in two cases: the throw was made for the call about to begin, because it was
-// not pending before, or the task has ignored it for as long as a task may take to clean up.
+// relation returns whether ctx ends with the context of the task or of a section. It calls methods
+// of ctx. So it is called without a lock, by the task's goroutine.
+func (s *strand) relation(ctx context.Context) relation {
+	own := s.task.cancellation().Done()
+	return relationOf(ctx, func(done <-chan struct{}) bool { return done == own || s.sections.ends(done) })
+}
+
+// endsFor reports whether it is certain that ctx ends with the context that a throw into the
+// section ends; 0: into the task.
+func (s *strand) endsFor(section uint64, ctx context.Context) bool {
+	own := s.sections.done(section)
+	if section == 0 {
+		own = s.task.cancellation().Done()
+	}
+	return own != nil && relationOf(ctx, func(done <-chan struct{}) bool { return done == own }) == follows
+}
+
+// warn ends the context for a pending throw, unless the throw is already unwinding the task or ctx
+// does not end with that context. It returns the throw in two cases: the throw was made for the
+// call about to begin, because it was not pending before, or the task has ignored it for as long as
+// a task may take to clean up.
 func (s *strand) warn(ctx context.Context, before bool) error {
 	if s.requests.Load()&wantThrow == 0 || goroutine.Unwinding() {
 		return nil
 	}
 	p, refuses := s.pendingThrow(before)
-	if p == nil {
+	if p == nil || s.relation(ctx) == stays {
 		return nil
 	}
 	s.endFor(s.task, p.section, p.err)
-	if refuses && ctx.Done() != nil && (p.section != 0 || ctx.Err() != nil) {
+	if refuses && (p.section != 0 || ctx.Err() != nil) {
 		return p.err
 	}
 	return nil
@@ -53,8 +71,24 @@ func (s *strand) pendingThrow(before bool) (p *throwRequest, refuses bool) {
 		return nil, false
 	}
 	if p = s.due(); p != nil {
-		p.endedEarly = true
 		refuses = !before || notify.Now()-p.at > int64(unwinds)
 	}
 	return p, refuses
+}
+
+// refuses returns the throw that is the error of a call, instead of the call. It does not end the
+// context, because the task's other calls may depend on it. Where it is not certain that the throw
+// would end ctx, it does what BlockCall does.
+func (s *strand) refuses(ctx context.Context) error {
+	due := s.requests.Load()&wantThrow != 0
+	if s.loop.wants(stubs.Block) {
+		s.loop.happened(s, stubs.Block)
+	}
+	if s.requests.Load()&wantThrow == 0 || goroutine.Unwinding() {
+		return nil
+	}
+	if p, _ := s.pendingThrow(true); p != nil && s.endsFor(p.section, ctx) {
+		return p.err
+	}
+	return s.warn(ctx, due)
 }

@@ -5,7 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 
-	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/inside"
 )
 
 // conn is a connection. It implements the optional interfaces of a driver. Where the driver lacks
@@ -23,7 +23,7 @@ func (c *conn) Ping(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	return cocoon.BlockCall(ctx, func() error { return p.Ping(ctx) })
+	return inside.CallOrThrow(ctx, func() error { return p.Ping(ctx) })
 }
 
 // PrepareContext implements driver.ConnPrepareContext.

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/inside"
 )
 
 // Open is sql.Open with the named driver wrapped.
@@ -67,11 +68,11 @@ func (c connector) Close() error {
 	return nil
 }
 
-// call makes a call of the driver while the task gives its slot back. If a throw has ended ctx,
-// call returns the throw instead, because some drivers close a connection on a call with an ended
-// context.
+// call makes a call of the driver while the task gives its slot back. If a throw is due, or has
+// ended ctx, call returns the throw instead, because some drivers close a connection on a call with
+// an ended context.
 func call[T any](ctx context.Context, fn func() (T, error)) (result T, err error) {
-	err = cocoon.BlockCall(ctx, func() (err error) {
+	err = inside.CallOrThrow(ctx, func() (err error) {
 		if err := thrown(ctx); err != nil {
 			return err
 		}

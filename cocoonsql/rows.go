@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/inside"
 )
 
 // rows are the rows of a query. For an optional method that the driver lacks, rows returns the
@@ -42,7 +42,7 @@ func (r *rows) Next(row []driver.Value) error {
 		return err
 	}
 	if r.slow {
-		return cocoon.BlockCall(r.ctx, next)
+		return inside.CallOrThrow(r.ctx, next)
 	}
 	return next()
 }
@@ -60,7 +60,7 @@ func (r *rows) NextResultSet() error {
 		return io.EOF
 	}
 	r.slow = true
-	return cocoon.BlockCall(r.ctx, n.NextResultSet)
+	return inside.CallOrThrow(r.ctx, n.NextResultSet)
 }
 
 // Close implements driver.Rows. It may have to read the remaining rows.

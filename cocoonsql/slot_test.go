@@ -374,3 +374,52 @@ func TestQuickRowsKeepTheSlot(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestDueThrowCostsNoConnection checks that a call that a due throw refuses does not end the
+// context of its transaction: database/sql would then roll back by itself, and close the connection
+// of a driver that is no driver.Validator. The context of the call may be derived from the task's.
+func TestDueThrowCostsNoConnection(t *testing.T) {
+	derived := map[string]func(context.Context) (context.Context, context.CancelFunc){
+		"the task's": func(ctx context.Context) (context.Context, context.CancelFunc) { return ctx, func() {} },
+		"with a time": func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, time.Hour)
+		},
+	}
+	for name, use := range map[string]func(ctx context.Context, tx *sql.Tx) error{
+		"exec":    func(ctx context.Context, tx *sql.Tx) error { _, err := tx.ExecContext(ctx, "?", "x"); return err },
+		"prepare": func(ctx context.Context, tx *sql.Tx) error { _, err := tx.PrepareContext(ctx, "?"); return err },
+		"commit":  func(_ context.Context, tx *sql.Tx) error { return tx.Commit() },
+	} {
+		for kind, derive := range derived {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				rt, loop := tasktest.OneSlot(t)
+				_, err := rt.RegisterPolicy(cocoon.Policy{Name: "signal", On: cocoon.OnNotify("signal"), Expr: `task.name == "job" ? throw("signalled") : continue()`})
+				tasktest.Must(t, err)
+				s := &server{}
+				db := open(t, legacyDriver{s})
+				err = loop.Run(t.Context(), "job", func(ctx context.Context) error {
+					ctx, cancel := derive(ctx)
+					defer cancel()
+					tx, err := db.BeginTx(ctx, nil)
+					if err != nil {
+						return err
+					}
+					defer tx.Rollback()
+					rt.Notify("signal", 0)
+					err = use(ctx, tx)
+					if ctx.Err() != nil {
+						t.Error("the call has ended the context")
+					}
+					return err
+				})
+				var p *cocoon.PreemptedError
+				if !errors.As(err, &p) || p.Policy != "signal" {
+					t.Errorf("the task ended with %v; want the throw", err)
+				}
+				if want := []string{"open name", "begin", "rollback"}; !slices.Equal(s.asked, want) || db.Stats().OpenConnections != 1 {
+					t.Errorf("the server was asked %q; want %q and the connection", s.asked, want)
+				}
+			})
+		}
+	}
+}

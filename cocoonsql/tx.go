@@ -95,11 +95,4 @@ func (t *tx) Rollback() error {
 
 // release makes a call that returns something to the database. A throw must not prevent such a
 // call.
-func release(ctx context.Context, fn func() error) error {
-	called := false
-	err := cocoon.BlockCall(ctx, func() error { called = true; return fn() })
-	if !called {
-		return fn()
-	}
-	return err
-}
+func release(ctx context.Context, fn func() error) error { return inside.CallAnyway(ctx, fn) }

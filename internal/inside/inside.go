@@ -41,6 +41,15 @@ const (
 // returns the error that cocoon.BlockCall would return.
 var BeginBrief func(ctx context.Context, what Brief) (Call, error)
 
+// CallOrThrow is cocoon.BlockCall for calls of code that knows of throws. If a throw is pending that
+// would end ctx, CallOrThrow returns it and does not call fn. It does not end the context, as
+// BlockCall does: package database/sql would close the connection of the task's transaction.
+var CallOrThrow func(ctx context.Context, fn func() error) error
+
+// CallAnyway is cocoon.BlockCall for calls that return something, such as a rollback. It always
+// calls fn, and never ends the context.
+var CallAnyway func(ctx context.Context, fn func() error) error
+
 // Abort is the panic with which a handler of cocoonhttp gives its response up, as proxies do when a
 // read or a write returns a throw. Package cocoonhttp sets it; it is nil in other programs. The
 // runtime does not report it as a panic into which code has turned the throw.

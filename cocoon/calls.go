@@ -1,0 +1,32 @@
+package cocoon
+
+import (
+	"context"
+
+	"github.com/cocoon-go/cocoon/internal/inside"
+)
+
+// Forms of BlockCall for packages of this module that know of throws.
+
+func init() { inside.CallOrThrow, inside.CallAnyway = callOrThrow, callAnyway }
+
+// callOrThrow is inside.CallOrThrow.
+func callOrThrow(ctx context.Context, fn func() error) error {
+	s := strandOf(ctx)
+	if s == nil || s.blocked {
+		return fn()
+	}
+	if err := s.refuses(ctx); err != nil {
+		return err
+	}
+	return s.away(fn)
+}
+
+// callAnyway is inside.CallAnyway.
+func callAnyway(ctx context.Context, fn func() error) error {
+	s := strandOf(ctx)
+	if s == nil || s.blocked {
+		return fn()
+	}
+	return s.away(fn)
+}
