@@ -8,7 +8,7 @@ import (
 
 type embeds struct {
 	context.Context
-	more int
+	context.CancelFunc
 }
 
 type embedsDeep struct{ *embeds }

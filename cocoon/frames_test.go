@@ -66,11 +66,12 @@ func TestFramesExist(t *testing.T) {
 		}
 	}
 	//lint:ignore SA1019 the sources of the toolchain that runs this test
-	std := functionsIn(t, filepath.Join(runtime.GOROOT(), "src"), "runtime", "database/sql")
+	sources := filepath.Join(runtime.GOROOT(), "src")
+	std := functionsIn(t, sources, "runtime", "database/sql")
 	if len(std) == 0 {
 		t.Skip("no sources of the standard library")
 	}
-	if wraps, err := os.ReadFile(filepath.Join(runtime.GOROOT(), "src", "cmd", "compile", "internal", "ir", "func.go")); err == nil &&
+	if wraps, err := os.ReadFile(filepath.Join(sources, "cmd", "compile", "internal", "ir", "func.go")); err == nil &&
 		!strings.Contains(string(wraps), `"`+deferredCall+`"`) {
 		t.Errorf("the compiler names no function %s", deferredCall)
 	}
