@@ -61,7 +61,7 @@ import (
 	"sort"
 	"time"
 
-	"github.com/cocoon-go/cocoon/internal/gaprecord"
+	"github.com/cocoon-go/cocoon/cocoon"
 )
 
 func polls(n int) (sum int) {
