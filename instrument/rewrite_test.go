@@ -113,6 +113,8 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 			`func a(x []int) { for i := range x {POLL if x[i] > 0 { mu.Lock(); f(); f(); mu.Unlock() } } }`},
 		{"a rare call in a small function", `func a(x []int) { for i := range x { if x[i] > 0 { f() } } }`,
 			`func a(x []int) { for i := range x {POLL if x[i] > 0 { f() } } }`},
+		{"a value on the line before", "func a() (n int) { for _, v := range []int{1,\n2} { n += v }; return }",
+			"func a() (n int) { for _, v := range []int{1,\n2} {POLL n += v }; return }"},
 		{"a call in the post statement", `func a(x []int) { for i, j := 0, 0; i < len(x); i, j = i+1, h(j) { x[i] = j } }; var h func(int) int`,
 			`func a(x []int) { POLLfor i, j := 0, 0; i < len(x); i, j = i+1, h(j) {POLL x[i] = j } }; var h func(int) int`},
 		{"many rare calls", `func a(x []int) { for i := range x { if x[i] > 0 { f(); f(); f(); f(); f() } } }`,

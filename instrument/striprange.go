@@ -51,6 +51,9 @@ func (r *rewriter) stripRange(c *code, stmt *ast.RangeStmt, every int64) int64 {
 	if bytes.ContainsAny(f.src[from:to], "\n/") {
 		return 0 // a line break or a comment would be lost
 	}
+	if value != "" && bytes.ContainsRune(f.src[to:r.offset(stmt.X.End())], '\n') {
+		return 0 // the variable would stand on another line
+	}
 	f.edits.replace(from, to, fmt.Sprintf(" %s, %s := ", r.name("s"), p.i))
 	open, close := r.around(p, true)
 	r.insert(f, stmt.X.End(), fmt.Sprintf(", 0%s%sfor ; %s < %s; %s++", open, r.head(c, p), p.i, r.name("n"), p.i))
