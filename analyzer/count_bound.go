@@ -8,9 +8,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// unbound returns the tally without the bounds that its policies keep: max("n", 0) next to
-// add("n", -1) does what set("n", max(state.n - 1, 0)) does. A floor repairs a count that has become
-// too low; a count that misses tasks on the way down stays too high in spite of it.
+// unbound returns the tally without the bounds that its policies keep. With max("n", 0) next to it,
+// add("n", -1) has the effect of set("n", max(state.n - 1, 0)). A floor repairs a count that has
+// become too low; a count that misses tasks on the way down stays too high in spite of the floor.
 func (c *tally) unbound(d Declared) *tally {
 	bare := &tally{}
 	for _, by := range c.by {

@@ -6,8 +6,8 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// paidFor returns warnings about tokens taken from a bucket for tasks that a later policy refuses. A
-// later policy that takes tokens itself is left out, for one of two takes must be the first, and
+// paidFor returns warnings about tokens taken from a bucket for tasks that a later policy refuses.
+// A later policy that takes tokens itself is left out, for one of two takes must be the first, and
 // one with effects, for a policy that counts tasks must be the last one that refuses.
 func paidFor(members []Member) (all []Remark) {
 	pairs := 0

@@ -59,8 +59,8 @@ func OnSlots(m Member, loops []Loop) *Remark {
 const fewSlots = 3
 
 // OnFewSlots returns a warning about a condition that holds on loops of few slots as if they had
-// much to do, for those who do not know the loops of the server: queue.length > loop.slots / 3 is
-// queue.length > 0 on a loop of 2 slots.
+// much to do, for a reader who does not know the loops of the server: queue.length > loop.slots / 3
+// is queue.length > 0 on a loop of 2 slots.
 func OnFewSlots(members []Member) (all []Remark) {
 	for _, m := range members {
 		p := m.Verified.program

@@ -11,11 +11,11 @@ import (
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
-// microShare measures how much of a core a long task keeps beside a process of the same control
+// microShare measures how much of a core a long task keeps next to a process of the same control
 // group that spins on the same core, in comparison with a long goroutine in the task's place. A
-// thread that yields forfeits the rest of its time slice on Linux 6.18; with slices of three breaths
-// the task kept half of what plain Go keeps (docs/design.md, The breath). Where processes cannot be
-// pinned to a core there is nothing to measure.
+// thread that yields forfeits the rest of its time slice on Linux 6.18; with slices of three
+// breaths the task kept half of what plain Go keeps (docs/design.md, The breath). Where processes
+// cannot be pinned to a core there is nothing to measure.
 func microShare(ctx context.Context, r *report, e effort) error {
 	place, _, err := loadtest.Place("auto")
 	if err != nil || len(place.Server) == 0 {

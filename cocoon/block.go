@@ -64,16 +64,6 @@ func BlockCall(ctx context.Context, fn func() error) error {
 	return s.away(fn)
 }
 
-// mayCall returns the throw that is the error of a call that is about to begin, instead of the
-// call.
-func (s *strand) mayCall(ctx context.Context) error {
-	due := s.requests.Load()&wantThrow != 0
-	if s.loop.wants(stubs.Block) {
-		s.loop.happened(s, stubs.Block)
-	}
-	return s.warn(ctx, due)
-}
-
 // away gives the task's slot to other tasks while fn runs.
 func (s *strand) away(fn func() error) error {
 	s.endStretch()

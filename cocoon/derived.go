@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// relation is how the end of one context depends on that of another.
+// relation is how the end of one context depends on the end of another.
 type relation uint8
 
 const (
@@ -14,10 +14,11 @@ const (
 	stays            // it does not
 )
 
-// relationOf returns whether ctx ends when a context ends whose Done is is: it searches the contexts
-// that ctx was derived from. Package context tells neither the parents of a context nor what ends
-// it. So relationOf looks at the parent that its contexts and most others embed under the name
-// Context. Another package's context that has a Done of its own remains unknown.
+// relationOf returns whether ctx ends with another context. The function is recognises the Done of
+// that context; relationOf asks it about each context from which ctx was derived. Package context
+// has no function that returns the parent of a context. So relationOf reads the field Context, in
+// which its contexts, and most contexts of other packages, embed their parent. A context of another
+// package with a Done of its own remains unknown.
 func relationOf(ctx context.Context, is func(done <-chan struct{}) bool) relation {
 	for {
 		done := ctx.Done()

@@ -23,7 +23,7 @@ const (
 type standing uint8
 
 const (
-	runs     standing = iota // or waits in a way that it has not announced
+	runs     standing = iota // or waits unannounced
 	calls                    // it has given up its slot for a call
 	awaitsUs                 // it waits for a slot or a P
 )

@@ -49,8 +49,8 @@ func (rt *Runtime) RegisterDefaultPreemption(on Trigger) (*Registration, error) 
 
 // Update replaces the policy by another version, which may have another trigger, expression, mode,
 // match and private state. Its Name must be the same, or empty. On an error the present version
-// stays in force. Update switches a policy on again that was switched off after failures. The policy
-// keeps its place in the order in which policies are evaluated.
+// stays in force. Update switches a policy on again that was switched off after failures. The
+// policy keeps its place in the order in which policies are evaluated.
 func (r *Registration) Update(p Policy) error {
 	r.rt.regMu.Lock()
 	defer r.rt.regMu.Unlock()

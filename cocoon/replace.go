@@ -65,7 +65,8 @@ func (rt *Runtime) replace(out, in []*version) {
 	rt.decisions.settle()
 }
 
-// resequence is replace for the order in which a new loop gets the policies. Called with regMu held.
+// resequence is replace for the order in which a new loop gets the policies. Called with regMu
+// held.
 func (rt *Runtime) resequence(out, in []*version) {
 	leave := map[*Registration]bool{}
 	for _, v := range out {

@@ -50,7 +50,7 @@ func (s *strand) stands() standing {
 	return runs
 }
 
-// endContexts ends the contexts whose time has come, and returns when to look again. Called by the
+// endContexts ends the contexts that are due, and returns when to look again. Called by the
 // timer, under the loop's lock.
 func (l *Loop) endContexts(now int64) (next int64) {
 	next = notify.Never

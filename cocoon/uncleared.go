@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// unclearedLink gives code from cocoon build, which refers to it by go:linkname, memory that the code
-// will overwrite. The Go runtime clears memory in one call, which is a gap of up to seconds for
-// hundreds of MB.
+// unclearedLink gives code from cocoon build, which refers to it by go:linkname, memory that the
+// code will overwrite. The Go runtime clears memory in one call, which is a gap of up to seconds
+// for hundreds of MB.
 //
 //lint:ignore U1000 reached by go:linkname
 var unclearedLink = uncleared

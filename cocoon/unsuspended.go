@@ -3,6 +3,7 @@ package cocoon
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -17,12 +18,10 @@ import (
 // registered or declared for other names count, too: such tasks may still come. Called with
 // regMu held.
 func (rt *Runtime) unsuspended() (all []analyzer.Remark) {
-	for _, name := range slices.Sorted(maps.Keys(rt.policies)) {
-		v := rt.policies[name].now
+	for name, v := range rt.switchedOn() {
 		does := ""
 		p := v.verified.Program()
 		switch {
-		case v.spec.Mode == Off:
 		case p.MaySwitch():
 			does = "switch() suspends no task"
 		case p.On&stubs.Enqueue != 0 && p.AsksRunning():
@@ -55,9 +54,8 @@ func (rt *Runtime) undatedTasks() (all []analyzer.Remark) {
 	if rt.dated.Load() || !rt.undated.Load() {
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(rt.policies)) {
-		v := rt.policies[name].now
-		if met, _, _ := rt.suspends(v); v.spec.Mode == Off || !met || !v.verified.NeedsDeadline() {
+	for name, v := range rt.switchedOn() {
+		if met, _, _ := rt.suspends(v); !met || !v.verified.NeedsDeadline() {
 			continue
 		}
 		all = append(all, analyzer.Remark{Part: document.Part{Kind: "policy", Name: name},
@@ -82,9 +80,8 @@ func (rt *Runtime) unprioritized() (all []analyzer.Remark) {
 	if least < most {
 		why = fmt.Sprintf("the policy is about priorities other than those of the tasks, which are %d to %d", least, most)
 	}
-	for _, name := range slices.Sorted(maps.Keys(rt.policies)) {
-		v := rt.policies[name].now
-		if met, _, _ := rt.suspends(v); v.spec.Mode != Off && met && v.verified.NeedsPriority(least, most) {
+	for name, v := range rt.switchedOn() {
+		if met, _, _ := rt.suspends(v); met && v.verified.NeedsPriority(least, most) {
 			all = append(all, analyzer.Remark{Part: document.Part{Kind: "policy", Name: name}, Err: errors.New(why)})
 		}
 	}
@@ -95,29 +92,45 @@ func (rt *Runtime) unprioritized() (all []analyzer.Remark) {
 // the tasks that it is about, and safe ones among all. Called with regMu held.
 func (rt *Runtime) suspends(v *version) (met, preemptible, safe bool) {
 	arrives := v.verified.Program().On&stubs.Enqueue != 0 // its match is about the arriving task
-	note := func(k Kind, about bool) {
+	rt.naming.eachKind(selects(v.spec.Match), func(k Kind, come, about bool) {
+		met = met || come && about
 		preemptible = preemptible || k&Preemptible != 0 && (about || arrives)
 		safe = safe || k&Safe != 0
-	}
-	about := selects(v.spec.Match)
-	n := &rt.naming
+	})
+	return met, preemptible, safe
+}
+
+// eachKind calls visit with the kind of each name that has come, is registered or is declared,
+// whether a task of the name has come, and whether about holds for it. Of a declared pattern it may
+// hold for some names.
+func (n *naming) eachKind(about func(name string) bool, visit func(k Kind, come, about bool)) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	n.classes.Range(func(_, value any) bool {
 		if c := value.(*class); c.met.Load() {
-			met = met || about(c.text)
-			note(Kind(c.kind.Load()), about(c.text))
+			visit(Kind(c.kind.Load()), true, about(c.text))
 		}
 		return true
 	})
 	for name, k := range n.registered {
-		note(k, about(name))
+		visit(k, false, about(name))
 	}
 	for _, d := range n.declared {
 		name, whole := d.pattern.Name()
-		note(d.kind, !whole || about(name))
+		visit(d.kind, false, !whole || about(name))
 	}
-	return met, preemptible, safe
+}
+
+// switchedOn returns the policies in force by name, except policies in mode off. Called with regMu
+// held.
+func (rt *Runtime) switchedOn() iter.Seq2[string, *version] {
+	return func(yield func(string, *version) bool) {
+		for _, name := range slices.Sorted(maps.Keys(rt.policies)) {
+			if v := rt.policies[name].now; v.spec.Mode != Off && !yield(name, v) {
+				return
+			}
+		}
+	}
 }
 
 // selects returns whether a match is about the tasks of a name.

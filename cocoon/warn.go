@@ -76,14 +76,25 @@ func (s *strand) pendingThrow(before bool) (p *throwRequest, refuses bool) {
 	return p, refuses
 }
 
-// refuses returns the throw that is the error of a call, instead of the call. It does not end the
-// context, because the task's other calls may depend on it. Where it is not certain that the throw
-// would end ctx, it does what BlockCall does.
-func (s *strand) refuses(ctx context.Context) error {
-	due := s.requests.Load()&wantThrow != 0
+// mayCall returns the throw that is the error of a call that is about to begin, instead of the
+// call.
+func (s *strand) mayCall(ctx context.Context) error { return s.warn(ctx, s.beforeCall()) }
+
+// beforeCall evaluates the policies on the event block, and reports whether a throw was due before
+// it.
+func (s *strand) beforeCall() (due bool) {
+	due = s.requests.Load()&wantThrow != 0
 	if s.loop.wants(stubs.Block) {
 		s.loop.happened(s, stubs.Block)
 	}
+	return due
+}
+
+// refuses returns a throw as the error of a call, which is then not made. It does not end the
+// context, because the task's other calls may depend on it. Where it is not certain that the throw
+// would end ctx, it does what BlockCall does.
+func (s *strand) refuses(ctx context.Context) error {
+	due := s.beforeCall()
 	if s.requests.Load()&wantThrow == 0 || goroutine.Unwinding() {
 		return nil
 	}

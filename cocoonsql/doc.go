@@ -15,12 +15,13 @@
 // A throw never unwinds database/sql or the driver, which would lose the connection. If a throw is
 // due before a call, the call returns it as its error, a [*cocoon.PreemptedError], and a Commit
 // rolls back. If a throw becomes due during a call that takes less than 5 ms, the call is not cut
-// short, and the throw unwinds the task at its next safe point. Neither costs a connection. A longer
-// call ends with its context, as usual. The driver may then give up its connection, and the call's
-// error wraps both the throw and [driver.ErrBadConn]. Drivers and database/sql have other errors for
-// the end of a context, such as [sql.ErrTxDone]; a task that returns one of them ends with the throw.
-// While a throw unwinds the task, its deferred functions may make calls. Calls with a context that
-// does not end with the task's, as returned by [context.WithoutCancel], are possible at any time.
+// short, and the throw unwinds the task at its next safe point. Neither costs a connection. A
+// longer call ends with its context, as usual. The driver may then give up its connection, and the
+// call's error wraps both the throw and [driver.ErrBadConn]. Drivers and database/sql have other
+// errors for the end of a context, such as [sql.ErrTxDone]; a task that returns one of them ends
+// with the throw. While a throw unwinds the task, its deferred functions may make calls. Calls with
+// a context that does not end with the task's, as returned by [context.WithoutCancel], are possible
+// at any time.
 //
 // # Pools
 //

@@ -109,7 +109,8 @@ func (r *rewriter) result() *Result {
 		}
 		res.Files[f.path] = f.edits.apply(f.src)
 	}
-	// Even without a poll of its own: its callees have polls. An exempt package cannot have the file.
+	// Even without a poll of its own: its callees have polls. An exempt package cannot have the
+	// file.
 	if len(res.Files) > 0 || r.exempt == "" && len(r.toldLines()) > 0 {
 		r.link(res)
 	}

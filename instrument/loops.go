@@ -11,7 +11,7 @@ type loop struct {
 	stmt  ast.Stmt
 	polls bool  // at each iteration, before any call in the body
 	every int64 // or after at most this many iterations; 0: never
-	cost  int   // of such an iteration
+	cost  int   // of one iteration
 }
 
 // left is a place that lacks the poll it should have.

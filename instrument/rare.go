@@ -29,8 +29,8 @@ type rare struct {
 }
 
 // rareCalls returns the statements in the body of a loop to poll before, and an upper bound of the
-// cost of an iteration from poll to poll. The bound is endless if each iteration would poll, so that
-// pieces save nothing.
+// cost of an iteration from poll to poll. The bound is endless if each iteration would poll, so
+// that pieces save nothing.
 func (r *rewriter) rareCalls(c *code, body *ast.BlockStmt) (at []token.Pos, units int) {
 	w := &rare{rewriter: r, c: c, free: true}
 	w.list(body.List)

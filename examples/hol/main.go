@@ -1,9 +1,9 @@
 // Hol shows head-of-line blocking in a Go server, and how Cocoon prevents it.
 //
 // A net/http server over bbolt serves short gets and long scans. A generator in another process
-// sends both, at times chosen in advance, and measures latency from those times. The experiment runs
-// four times: without scans, with plain net/http, with a raised GOMAXPROCS, and with Cocoon, where
-// scans are preemptible and gets are safe.
+// sends both, at times chosen in advance, and measures latency from those times. The experiment
+// runs four times: without scans, with plain net/http, with a raised GOMAXPROCS, and with Cocoon,
+// where scans are preemptible and gets are safe.
 package main
 
 import (

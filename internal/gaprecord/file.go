@@ -33,8 +33,8 @@ func NewFile(folder string, tell func(error)) *File {
 	return &File{path: filepath.Join(folder, name), tell: tell}
 }
 
-// touch makes the file be written soon, with the gaps that sorted returns then. It neither waits nor
-// writes, because a loop's lock may be held.
+// touch makes the file be written soon, with the gaps that sorted returns then. It neither waits
+// nor writes, because a loop's lock may be held.
 func (f *File) touch(sorted func() []Gap) {
 	if f != nil && f.pending.CompareAndSwap(false, true) {
 		time.AfterFunc(100*time.Millisecond, func() { f.write(sorted, false) })

@@ -41,8 +41,8 @@ const (
 // returns the error that cocoon.BlockCall would return.
 var BeginBrief func(ctx context.Context, what Brief) (Call, error)
 
-// CallOrThrow is cocoon.BlockCall for calls of code that knows of throws. If a throw is pending that
-// would end ctx, CallOrThrow returns it and does not call fn. It does not end the context, as
+// CallOrThrow is cocoon.BlockCall for calls of code that knows of throws. If a throw is pending
+// that would end ctx, CallOrThrow returns it and does not call fn. It does not end the context, as
 // BlockCall does: package database/sql would close the connection of the task's transaction.
 var CallOrThrow func(ctx context.Context, fn func() error) error
 
