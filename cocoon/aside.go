@@ -157,7 +157,7 @@ func (l *Loop) sweepOne(s *strand, now int64) bool {
 		if s.inBlock.Load() {
 			return false
 		}
-		c.seen.running()
+		c.seen.running(now)
 		if !s.ran {
 			s.ran = true
 		} else {

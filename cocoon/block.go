@@ -157,6 +157,9 @@ func (s *strand) unblock(message bool) {
 		s.beginStretch(now)
 	} else {
 		s.awaitSlot(now)
+		if s.standsAside() { // the runtime has learned it while a crowd waited for slots
+			s.standAside()
+		}
 	}
 	s.blocked = false
 	if l.wants(stubs.Unblock) {

@@ -3,6 +3,7 @@ package cocoon
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/internal/sched"
@@ -35,7 +36,10 @@ type class struct {
 }
 
 // found counts the results of looks at the tasks of a class. Two concurrent looks may count once.
-type found struct{ runs, waits atomic.Int32 }
+type found struct {
+	runs, waits atomic.Int32
+	at          atomic.Int64 // the last look in which running tasks counted
+}
 
 // declared holds a document's declaration for the tasks of a name. It is immutable.
 type declared struct {
@@ -89,11 +93,25 @@ func (c *class) expected() int64 {
 }
 
 const (
+	minLook = int64(300 * time.Microsecond) // between two looks at the tasks that hold slots
+
 	fewLooks  = 8    // with fewer, nothing is learned
 	manyLooks = 1024 // with more, older looks count half
 )
 
-func (c *found) running() { c.runs.Add(1); c.age() }
+// running counts a task found running, in the look at now. A wait counts once, however many tasks
+// look at it meanwhile. So running counts only in looks that are minLook apart: each task of a
+// crowd looks at the same holders in the same microseconds.
+func (c *found) running(now int64) {
+	if at := c.at.Load(); now != at {
+		if now-at < minLook {
+			return
+		}
+		c.at.Store(now)
+	}
+	c.runs.Add(1)
+	c.age()
+}
 
 func (c *found) waiting() { c.waits.Add(1); c.age() }
 

@@ -34,6 +34,8 @@ type Loop struct {
 	live      *strand // those with a task, a list
 	closed    bool
 	endings   []ending // throws that may end a context, see grace.go
+	endAt     int64    // when to look at them
+	endedAt   int64    // when that was last done
 	absent    absent   // started tasks that lost their slots without giving them up
 	view      view     // what policies see, filled again for each evaluation
 	guarded   bool     // a policy listens to tasks that arrive, start or exit

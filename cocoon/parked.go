@@ -34,7 +34,6 @@ import (
 // once, whatever its number of slots.
 
 const (
-	minLook = int64(300 * time.Microsecond)
 	maxLook = int64(1200 * time.Microsecond)
 
 	// rareLook is the longest time between two looks while the slots change hands fast,
@@ -77,7 +76,7 @@ func (l *Loop) lendWaits(now int64) (lent bool) {
 		if !s.waits() {
 			// A holder that is back from a wait just now says nothing.
 			if s.status() != goroutine.Ready {
-				s.task.class.seen.running()
+				s.task.class.seen.running(now)
 			}
 			continue
 		}

@@ -67,7 +67,7 @@ func (s *strand) settleRest(now int64) (took bool) {
 	s.runBase.Store(now - s.core.Ran(now))
 	if took {
 		// It announces its waits, which is no reason to let its class stand aside.
-		s.task.class.seen.running()
+		s.task.class.seen.running(now)
 		if s.findsSlow() {
 			s.slow.Store(slowCalls)
 		}

@@ -29,7 +29,8 @@ func (s *strand) postThrow(err *PreemptedError, section uint64, now int64) bool 
 	if ends.at <= now {
 		s.endEarly()
 	} else {
-		s.loop.endings = append(s.loop.endings, ending{s, s.pending})
+		l := s.loop
+		l.endings, l.endAt = append(l.endings, ending{s, s.pending}), min(l.endAt, ends.at)
 	}
 	s.loop.rt.timer.WakeAt(min(now+grace, ends.at)) // in case the task does not respond
 	return true
@@ -52,8 +53,15 @@ func (s *strand) stands() standing {
 
 // endContexts ends the contexts that are due, and returns when to look again. Called by the
 // timer, under the loop's lock.
-func (l *Loop) endContexts(now int64) (next int64) {
-	next = notify.Never
+func (l *Loop) endContexts(now int64) int64 {
+	if len(l.endings) == 0 {
+		l.endings = nil // a crowd may have left a large one
+		return notify.Never
+	}
+	if at := max(l.endAt, l.endedAt+grace/2); now < at { // of a crowd, each has a time of its own
+		return at
+	}
+	next, lower := int64(notify.Never), int64(notify.Never)
 	l.endings = slices.DeleteFunc(l.endings, func(e ending) bool {
 		s, p := e.s, e.p
 		switch {
@@ -65,11 +73,12 @@ func (l *Loop) endContexts(now int64) (next int64) {
 		}
 		if s.endEarly(); s.onSlot() && !s.raised { // the end of its wait brings it to a safe point
 			s.raise(now)
-			next = min(next, now+raisedFor)
+			lower = now + raisedFor
 		}
 		return true
 	})
-	return next
+	l.endAt, l.endedAt = next, now
+	return min(next, lower)
 }
 
 // endEarly ends the context for a throw that the task will not handle soon, because the task may be
