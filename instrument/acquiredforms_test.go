@@ -38,6 +38,16 @@ func methodValue() {
 	work()
 }
 
+func methodOfParameter(s *server) {
+	work()
+	s.giveBack()
+	work() // K
+	release := s.release
+	work() // K
+	defer release()
+	work()
+}
+
 func closureBehind() {
 	var release func()
 	defer func() {

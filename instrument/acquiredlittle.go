@@ -57,7 +57,7 @@ func (r *rewriter) losesLittle(c *code, call *ast.CallExpr) bool {
 	return false
 }
 
-// onlyFrom reports whether the function declares the variable, and each of its values comes from a
+// onlyFrom reports whether the function declares the variable, and each of its values comes from
 // such a call.
 func (r *rewriter) onlyFrom(c *code, v *types.Var, makes func(c *code, call *ast.CallExpr) bool) bool {
 	if !c.declares(v) || v.Kind() != types.LocalVar {

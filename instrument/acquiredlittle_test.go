@@ -63,7 +63,7 @@ func namedWithAnother() {
 }
 
 func namedTwice(ctx context.Context, c *conn) {
-	t := time.NewTimer(time.Second)
+	t := time.NewTimer(time.Second) // K
 	stop := func() { t.Stop() }
 	if ctx.Err() != nil { // K
 		stop = c.Stop

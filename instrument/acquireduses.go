@@ -65,18 +65,24 @@ func callAround(stack []ast.Node) *ast.CallExpr {
 	return nil
 }
 
-// nameClosure remembers the variable that a literal is assigned to.
-func (r *rewriter) nameClosure(lit *ast.FuncLit, stack []ast.Node) {
-	if len(stack) == 0 {
-		return
-	}
+// nameClosures remembers the variables that literals and method values are assigned to.
+func (r *rewriter) nameClosures(n ast.Node) {
 	remember := func(to, from ast.Expr) {
-		if id, ok := to.(*ast.Ident); ok && from == lit && r.info.ObjectOf(id) != nil {
-			v := r.info.ObjectOf(id)
-			r.closures[v] = append(r.closures[v], lit)
+		id, ok := to.(*ast.Ident)
+		if !ok || r.info.ObjectOf(id) == nil {
+			return
+		}
+		v := r.info.ObjectOf(id)
+		switch from := from.(type) {
+		case *ast.FuncLit:
+			r.closures[v] = append(r.closures[v], from)
+		case *ast.SelectorExpr:
+			if sel := r.info.Selections[from]; sel != nil && sel.Kind() == types.MethodVal {
+				r.receivers[v] = append(r.receivers[v], from.X)
+			}
 		}
 	}
-	switch n := stack[len(stack)-1].(type) {
+	switch n := n.(type) {
 	case *ast.AssignStmt:
 		for i, from := range n.Rhs[:min(len(n.Rhs), len(n.Lhs))] {
 			remember(n.Lhs[i], from)
@@ -104,7 +110,7 @@ func (r *rewriter) registers(call *ast.CallExpr) bool {
 }
 
 // usesLater visits the expressions that a later call uses. A variable that contains literals counts
-// as these.
+// as these, and a variable that contains method values as their receivers too.
 func (r *rewriter) usesLater(l laterCall, visit func(e ast.Expr, how usage)) {
 	seen := map[*ast.FuncLit]bool{}
 	var see func(e ast.Expr, how usage)
@@ -123,6 +129,9 @@ func (r *rewriter) usesLater(l laterCall, visit func(e ast.Expr, how usage)) {
 					seen[lit] = true
 					r.usesIn(lit.Body, true, see)
 				}
+			}
+			for _, receiver := range r.receivers[r.info.Uses[id]] {
+				visit(receiver, how)
 			}
 		}
 		visit(e, how)

@@ -57,6 +57,7 @@ func (r *rewriter) holdLocks() {
 // them are exempt, or "".
 func (r *rewriter) collectLiterals(outer *code, n ast.Node, always string) {
 	ast.PreorderStack(n, nil, func(n ast.Node, stack []ast.Node) bool {
+		r.nameClosures(n)
 		lit, ok := n.(*ast.FuncLit)
 		if !ok {
 			return true
@@ -71,7 +72,6 @@ func (r *rewriter) collectLiterals(outer *code, n ast.Node, always string) {
 			c.args = callAround(stack).Args
 			outer.runs = append(outer.runs, c)
 		}
-		r.nameClosure(lit, stack)
 		switch {
 		case always != "":
 		case c.use == deferred:

@@ -77,7 +77,11 @@ func (c *code) places(list []ast.Stmt, calls []token.Pos) (at []token.Pos, ok bo
 			return []token.Pos{list[i+1].Pos()}, true
 		}
 	}
-	for _, s := range slices.Backward(list[:first+1]) {
+	before := slices.Clone(list[:first+1])
+	if !defersOnly(list[first], calls) { // else as early as possible: a statement before the defer may acquire
+		slices.Reverse(before)
+	}
+	for _, s := range before {
 		if !c.isBehindAcquisition(s) {
 			return []token.Pos{s.Pos()}, true
 		}

@@ -138,7 +138,7 @@ func decided(p Package, o Options) (*rewriter, error) {
 	r := &rewriter{
 		pkg: p, opt: o, set: token.NewFileSet(),
 		declared: map[types.Object]*code{}, literals: map[*ast.FuncLit]*code{}, carrier: map[types.Type]bool{}, bulks: map[*ast.CallExpr]bool{},
-		assigned: map[*types.Var]bool{}, pollers: map[*code]bool{}, tellers: map[*code]bool{}, written: map[types.Object]bool{}, completed: map[types.Object]bool{}, passing: map[types.Object]*passes{}, releasers: map[types.Object]lockCall{}, closures: map[types.Object][]*ast.FuncLit{}, busy: map[place]bool{}, ends: map[place]bool{},
+		assigned: map[*types.Var]bool{}, pollers: map[*code]bool{}, tellers: map[*code]bool{}, written: map[types.Object]bool{}, completed: map[types.Object]bool{}, passing: map[types.Object]*passes{}, releasers: map[types.Object]lockCall{}, closures: map[types.Object][]*ast.FuncLit{}, receivers: map[types.Object][]ast.Expr{}, busy: map[place]bool{}, ends: map[place]bool{},
 		locking: map[*ast.BlockStmt][]lockNode{}, fresh: map[place]bool{}, byHand: map[place]bool{}, makers: map[maker]bool{}, private: map[*code]bool{}, releasable: map[types.Type]bool{},
 	}
 	for _, path := range p.Files {
@@ -175,6 +175,7 @@ type rewriter struct {
 	passing   map[types.Object]*passes
 	releasers map[types.Object]lockCall       // variables with functions that release locks
 	closures  map[types.Object][]*ast.FuncLit // the literals assigned to a variable
+	receivers map[types.Object][]ast.Expr     // the receivers of the method values assigned to it
 	pools     map[types.Object]bool           // see knownPools
 	locking   map[*ast.BlockStmt][]lockNode
 	// lines on which something other than a deferred call may call a poll
