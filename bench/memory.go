@@ -12,6 +12,7 @@ type memoryEffort struct {
 	rounds  int // of all parts except queued, which takes long and has one
 	blocked int
 	queued  int
+	back    int
 	streams int
 	links   int
 }
@@ -20,7 +21,7 @@ type memoryEffort struct {
 // comparison with plain goroutines that do the same. Each measurement is a separate process, so
 // that no measurement is affected by what another has left.
 func memory(ctx context.Context, r *report) error {
-	return memoryWith(ctx, r, memoryEffort{rounds: 3, blocked: 100_000, queued: 1_000_000, streams: 100, links: 100_000})
+	return memoryWith(ctx, r, memoryEffort{rounds: 3, blocked: 100_000, queued: 1_000_000, back: 20_000, streams: 100, links: 100_000})
 }
 
 func memoryWith(ctx context.Context, r *report, e memoryEffort) error {
@@ -32,6 +33,7 @@ func memoryWith(ctx context.Context, r *report, e memoryEffort) error {
 	}{
 		{"blocked", e.rounds, e.blocked, reportCrowd},
 		{"queued", 1, e.queued, reportCrowd},
+		{"returning", e.rounds, e.back, reportReturning},
 		{"retained", e.rounds, e.streams, reportRetained},
 		{"chain", e.rounds, e.links, reportChain},
 	} {
@@ -71,6 +73,11 @@ func reportCrowd(r *report, name string, plain, cocoon figures) {
 	r.add(result{Name: name, Metric: "up", Value: cocoon[crowdUp], Unit: "ms", Peer: peer, PeerValue: plain[crowdUp]}, claim{})
 	r.add(result{Name: name, Metric: "down", Value: cocoon[crowdDown], Unit: "ms", Peer: peer, PeerValue: plain[crowdDown]}, claim{})
 	r.add(result{Name: name, Metric: "time", Value: cocoon[crowdUp] + cocoon[crowdDown], Unit: "ms", Peer: peer, PeerValue: plain[crowdUp] + plain[crowdDown]}, claim{atMost: 2})
+}
+
+// reportReturning reports how long tasks take that come back at once and then wait unannounced.
+func reportReturning(r *report, name string, plain, cocoon figures) {
+	r.add(result{Name: name, Metric: "down", Value: cocoon[crowdDown], Unit: "ms", Peer: "goroutines", PeerValue: plain[crowdDown]}, claim{atMost: 2, plus: 500})
 }
 
 // reportRetained reports the KiB in use when all requests have ended, and streams on the same

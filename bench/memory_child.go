@@ -25,7 +25,7 @@ type memoryConfig struct {
 // measureMemory is the body of the process: it prints the figures of one part.
 func measureMemory(c memoryConfig) error {
 	parts := map[string]func(memoryConfig, *cocoon.Runtime) (figures, error){
-		"blocked": blockedCrowd, "queued": queuedCrowd, "retained": retained, "chain": chain,
+		"blocked": blockedCrowd, "queued": queuedCrowd, "returning": returningCrowd, "retained": retained, "chain": chain,
 	}
 	part, ok := parts[c.Part]
 	if !ok {
@@ -78,6 +78,37 @@ func blockedCrowd(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
 			return wait()
 		}
 		return rt.Run(context.Background(), "wait", func(ctx context.Context) error { return cocoon.Block(ctx, wait) })
+	}
+	return crowdFigures(c.N, member, func() bool { return waiting.Load() == int64(c.N) }, func() { close(release) })
+}
+
+// returningCrowd is blockedCrowd, except that the goroutines then wait for each other, outside of
+// Block.
+func returningCrowd(c memoryConfig, rt *cocoon.Runtime) (figures, error) {
+	var waiting, back atomic.Int64
+	release, together := make(chan struct{}), make(chan struct{})
+	wait := func() error {
+		waiting.Add(1)
+		<-release
+		return nil
+	}
+	rendezvous := func() {
+		if back.Add(1) == int64(c.N) {
+			close(together)
+		}
+		<-together
+	}
+	member := func() error {
+		if rt == nil {
+			wait()
+			rendezvous()
+			return nil
+		}
+		return rt.Run(context.Background(), "wait", func(ctx context.Context) error {
+			err := cocoon.Block(ctx, wait)
+			rendezvous()
+			return err
+		})
 	}
 	return crowdFigures(c.N, member, func() bool { return waiting.Load() == int64(c.N) }, func() { close(release) })
 }

@@ -11,7 +11,7 @@ import (
 func TestMemory(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	r := &report{stdout: &stdout, stderr: &stderr}
-	if err := memoryWith(t.Context(), r, memoryEffort{rounds: 1, blocked: 1000, queued: 1000, streams: 10, links: 2000}); err != nil {
+	if err := memoryWith(t.Context(), r, memoryEffort{rounds: 1, blocked: 1000, queued: 1000, back: 100, streams: 10, links: 2000}); err != nil {
 		t.Fatal(err)
 	}
 	bounds := map[string]string{}
@@ -27,6 +27,7 @@ func TestMemory(t *testing.T) {
 	want := map[string]string{
 		"blocked bytes": "<= 1.5x", "blocked bytes_more": "<= 1024 B", "blocked time": "<= 2x",
 		"queued bytes": "<= 1.5x", "queued bytes_more": "<= 1024 B", "queued time": "<= 2x",
+		"returning down": "<= 2x + 500 ms",
 		"retained heap": "<= 1x + 1024 KiB", "chain link": "<= 1.5x", "chain heap": "<= 1x + 1024 KiB",
 	}
 	if !maps.Equal(bounds, want) {
