@@ -148,7 +148,7 @@ func (l *Loop) absentLead() (lead int64) {
 // sweepOne looks at a parked task, and reports whether the task runs.
 func (l *Loop) sweepOne(s *strand, now int64) bool {
 	c := s.task.class
-	switch s.status() {
+	switch st := s.status(); st {
 	case goroutine.Waiting, goroutine.Syscall:
 		s.ran = false
 		c.seen.waiting()
@@ -157,7 +157,9 @@ func (l *Loop) sweepOne(s *strand, now int64) bool {
 		if s.inBlock.Load() {
 			return false
 		}
-		c.seen.running(now)
+		if st != goroutine.Ready { // it does not compute yet: a crowd that wakes at once waits for processors
+			c.seen.running(now)
+		}
 		if !s.ran {
 			s.ran = true
 		} else {

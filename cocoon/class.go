@@ -95,8 +95,11 @@ func (c *class) expected() int64 {
 const (
 	minLook = int64(300 * time.Microsecond) // between two looks at the tasks that hold slots
 
-	fewLooks  = 8    // with fewer, nothing is learned
-	manyLooks = 1024 // with more, older looks count half
+	fewLooks = 8 // with fewer, nothing is learned
+
+	// manyLooks is from how many looks on older ones count half. A crowd that arrives runs, and may
+	// wait later: this many looks after it begins to wait, the runtime has learned it.
+	manyLooks = 128
 )
 
 // running counts a task found running, in the look at now. A wait counts once, however many tasks

@@ -2,10 +2,12 @@ package cocoon
 
 import (
 	"context"
+	"runtime"
 	"testing"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/notify"
 )
 
 // A crowd of tasks that come back looks at the same holder at nearly the same time. That it ran
@@ -30,6 +32,63 @@ func TestLooksOfACrowdCountOnce(t *testing.T) {
 	if !seen.mostlyWait() {
 		t.Error("the class seems to run most of the time")
 	}
+}
+
+// A crowd that arrives runs, and may wait from then on. The runtime learns this after manyLooks
+// looks, however long the crowd arrived.
+func TestOldLooksCountLittle(t *testing.T) {
+	var seen found
+	for i := range int64(2000) {
+		seen.running(minLook * (i + 1))
+	}
+	for range manyLooks {
+		seen.waiting()
+	}
+	if !seen.mostlyWait() {
+		t.Errorf("%d waits are outweighed by %d times running, the last of which is older", manyLooks, seen.runs.Load())
+	}
+}
+
+// Tasks that wake at the same time wait for a processor, and do not count as running meanwhile. A
+// task whose processor was taken counts: with one processor, no task runs when the runtime looks.
+func TestWokenTaskIsNotRunning(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	goroutine.Learn()
+	l := rt.Loop()
+	wake, end := make(chan struct{}), make(chan struct{})
+	h := begun(t, l, background, "job", func(context.Context) error {
+		<-wake
+		return stall(func() bool { return closed(end) })
+	})
+	s := h.Task().strand
+	eventually(t, "it to wait", func() bool {
+		l.lockAll()
+		defer l.unlock()
+		if s.status() == goroutine.Waiting {
+			l.park(s, notify.Now())
+		}
+		return s.parked.Load()
+	})
+	look := func() (status goroutine.Status, counts bool) {
+		l.lockAll()
+		defer l.unlock()
+		before, now := s.task.class.seen.runs.Load(), notify.Now()
+		status = s.status()
+		s.ran = false // or it surfaces
+		l.sweepOne(s, now)
+		return status, s.task.class.seen.runs.Load() > before
+	}
+	close(wake)
+	if status, counts := look(); status == goroutine.Ready && counts {
+		t.Error("a task that has just been woken counts as running")
+	}
+	eventually(t, "its processor to be taken", func() bool {
+		status, counts := look()
+		return status == goroutine.Runnable && counts
+	})
+	close(end)
+	must(t, h.Wait(background))
 }
 
 // While a task waits for a slot after Block, the runtime may learn that its class mostly waits. The
