@@ -18,8 +18,8 @@ import (
 // A throw does not unwind the client's code. If a throw is due before the call, the call returns it
 // as its error, a *cocoon.PreemptedError inside an *url.Error. If the throw comes during the call,
 // it ends the call by the request's context, and unwinds the task at its next safe point. Reads of
-// the body are not safe points: they return the throw as their error too, unless the request's
-// context does not end with the task, such as a context of context.WithoutCancel.
+// the body are not safe points: they return the throw as their error, too, when it has ended the
+// request's context.
 type Transport struct {
 	Base http.RoundTripper // nil: http.DefaultTransport
 }
@@ -75,9 +75,8 @@ func received(ctx context.Context, b io.ReadCloser) io.ReadCloser {
 
 // incoming is the body of a response. Most of it has arrived when it is read, and comes piece by
 // piece from a buffer. If each read gave the slot back, the task would wait for its slot at each
-// piece, and a throw would often come between two pieces, which costs the connection. So, as with
-// the rows of package cocoonsql, only the first read and each read after a slow one give the slot
-// back. The runtime detects a wait in another read, and the end of the context ends it.
+// piece. So, as with the rows of package cocoonsql, only the first read and each read after a slow
+// one give the slot back. The runtime detects a wait in another read, and the end of the context ends it.
 type incoming struct {
 	io.ReadCloser
 	caller tell.Caller
@@ -94,8 +93,9 @@ const (
 	quickReads = 64
 )
 
-// Read implements io.Reader. With a context that does not end with the task, it reads even if a
-// throw is due: clean-up may ask a server, and needs the response.
+// Read implements io.Reader. If a throw is due, it reads until the throw ends the context, because
+// most responses are complete by then, and the connection can be used again. With a context that
+// does not end with the task, it always reads: clean-up may ask a server, and needs the response.
 func (b *incoming) Read(p []byte) (n int, err error) {
 	read := func() error {
 		begin := time.Now()
@@ -105,7 +105,7 @@ func (b *incoming) Read(p []byte) (n int, err error) {
 	}
 	if b.slow || b.quick == quickReads {
 		b.quick = 0
-		err = inside.CallOrThrow(b.caller.Ctx, read)
+		err = inside.CallToEnd(b.caller.Ctx, read)
 	} else {
 		b.quick++
 		err = read()

@@ -149,6 +149,47 @@ func TestTransportCleanUp(t *testing.T) {
 	}
 }
 
+// TestTransportWholeResponse checks that a throw due during a response does not cut the response
+// short, which would cost its connection, unless the response takes longer than the context.
+func TestTransportWholeResponse(t *testing.T) {
+	for name, endless := range map[string]bool{"quick": false, "endless": true} {
+		t.Run(name, func(t *testing.T) {
+			rt := tasktest.Start(t, cocoon.Config{})
+			_, err := rt.RegisterPolicy(cocoon.Policy{Name: "signal", On: cocoon.OnNotify("signal"), Expr: `task.name == "job" ? throw("signalled") : continue()`})
+			tasktest.Must(t, err)
+			client := &http.Client{Transport: &Transport{Base: tripper(func(r *http.Request) (*http.Response, error) {
+				var body io.Reader = strings.NewReader("whole")
+				if endless {
+					body = reader(func([]byte) (int, error) { <-r.Context().Done(); return 0, r.Context().Err() })
+				}
+				return &http.Response{StatusCode: 200, Body: io.NopCloser(body), Request: r}, nil
+			})}}
+			var p *cocoon.PreemptedError
+			err = rt.Run(t.Context(), "job", func(ctx context.Context) error {
+				r, err := http.NewRequestWithContext(ctx, "GET", "http://a/", nil)
+				tasktest.Must(t, err)
+				resp, err := client.Do(r)
+				tasktest.Must(t, err)
+				defer resp.Body.Close()
+				rt.Notify("signal", 0)
+				body, err := io.ReadAll(resp.Body)
+				if !endless && (string(body) != "whole" || err != nil) || endless && !errors.As(err, &p) {
+					t.Errorf("%q, %v", body, err)
+				}
+				cocoon.SafePoint(ctx)
+				return err
+			})
+			if !errors.As(err, &p) || p.Policy != "signal" {
+				t.Errorf("the task ended with %v; want the throw", err)
+			}
+		})
+	}
+}
+
+type reader func([]byte) (int, error)
+
+func (f reader) Read(p []byte) (int, error) { return f(p) }
+
 // counted is a body that counts the reads during which the task has given its slot back.
 type counted struct {
 	io.Reader
