@@ -8,7 +8,9 @@ import (
 
 // Forms of BlockCall for packages of this module that know of throws.
 
-func init() { inside.CallOrThrow, inside.CallAnyway = callOrThrow, callAnyway }
+func init() {
+	inside.CallOrThrow, inside.CallToEnd, inside.CallAnyway = callOrThrow, callToEnd, callAnyway
+}
 
 // callOrThrow is inside.CallOrThrow.
 func callOrThrow(ctx context.Context, fn func() error) error {
@@ -20,6 +22,14 @@ func callOrThrow(ctx context.Context, fn func() error) error {
 		return err
 	}
 	return s.away(fn)
+}
+
+// callToEnd is inside.CallToEnd.
+func callToEnd(ctx context.Context, fn func() error) error {
+	if s := strandOf(ctx); s != nil && !s.blocked && s.willEnd(ctx) {
+		return s.away(fn)
+	}
+	return callOrThrow(ctx, fn)
 }
 
 // callAnyway is inside.CallAnyway.

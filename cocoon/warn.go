@@ -103,3 +103,13 @@ func (s *strand) refuses(ctx context.Context) error {
 	}
 	return s.warn(ctx, due)
 }
+
+// willEnd reports whether a throw is pending that certainly ends ctx soon, see grace.go, and has
+// not done so yet. In a bubble a throw ends contexts only after the task has unwound.
+func (s *strand) willEnd(ctx context.Context) bool {
+	if s.requests.Load()&wantThrow == 0 || s.bubbled || ctx.Err() != nil {
+		return false
+	}
+	p, _ := s.pendingThrow(true)
+	return p != nil && s.endsFor(p.section, ctx)
+}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
@@ -16,7 +18,8 @@ import (
 // A throw does not unwind the client's code. If a throw is due before the call, the call returns it
 // as its error, a *cocoon.PreemptedError inside an *url.Error. If the throw comes during the call,
 // it ends the call by the request's context, and unwinds the task at its next safe point. Reads of
-// the body are not safe points: they return the throw as their error too.
+// the body are not safe points: they return the throw as their error, too, when it has ended the
+// request's context.
 type Transport struct {
 	Base http.RoundTripper // nil: http.DefaultTransport
 }
@@ -62,25 +65,52 @@ func (t *Transport) CloseIdleConnections() {
 // received wraps the body of a response. The body of a response that switches protocols can be
 // written too.
 func received(ctx context.Context, b io.ReadCloser) io.ReadCloser {
-	in := &incoming{ReadCloser: b, caller: tell.Caller{Ctx: ctx}}
+	in := &incoming{ReadCloser: b, caller: tell.Caller{Ctx: ctx}, slow: true}
 	if w, ok := b.(io.Writer); ok {
+		in.waits = true // mostly, for messages
 		return &duplex{in, w}
 	}
 	return in
 }
 
-// incoming is the body of a response.
+// incoming is the body of a response. Most of it has arrived when it is read, and comes piece by
+// piece from a buffer. If each read gave the slot back, the task would wait for its slot at each
+// piece. So, as with the rows of package cocoonsql, only the first read and each read after a slow
+// one give the slot back. The runtime detects a wait in another read, and the end of the context ends it.
 type incoming struct {
 	io.ReadCloser
 	caller tell.Caller
+	waits  bool // every read counts as slow
+	slow   bool // the previous read was slow, or there was none
+	quick  int  // how many reads in a row have kept the slot
 }
 
-// Read implements io.Reader.
+const (
+	slowRead = 50 * time.Microsecond // the least time after which a read counts as waited for
+
+	// quickReads is how many reads in a row may keep the slot. The next one returns a due throw,
+	// even if the throw is one into a section and ends no context.
+	quickReads = 64
+)
+
+// Read implements io.Reader. If a throw is due, it reads until the throw ends the context, because
+// most responses are complete by then, and the connection can be used again. With a context that
+// does not end with the task, it always reads: clean-up may ask a server, and needs the response.
 func (b *incoming) Read(p []byte) (n int, err error) {
-	err = b.caller.Call(func() error {
+	read := func() error {
+		begin := time.Now()
 		n, err = b.ReadCloser.Read(p)
+		b.slow = b.waits || time.Since(begin) >= slowRead
 		return err
-	})
+	}
+	if b.slow || b.quick == quickReads {
+		b.quick = 0
+		err = inside.CallToEnd(b.caller.Ctx, read)
+	} else {
+		b.quick++
+		err = read()
+	}
+	err = b.caller.Blame(err)
 	return n, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
@@ -108,6 +109,122 @@ func TestTransportThrow(t *testing.T) {
 	var p *cocoon.PreemptedError
 	if !errors.As(err, &p) || calls != 1 || !sent.closed.Load() {
 		t.Errorf("early: %v, %d calls, closed %t", err, calls, sent.closed.Load())
+	}
+}
+
+// TestTransportCleanUp checks that clean-up gets the whole response to a request with a context that
+// does not end with the task, while a throw is due: the code returns because a call has failed, so
+// the throw does not unwind it.
+func TestTransportCleanUp(t *testing.T) {
+	rt := tasktest.Start(t, cocoon.Config{})
+	_, err := rt.RegisterPolicy(cocoon.Policy{Name: "signal", On: cocoon.OnNotify("signal"), Expr: `task.name == "job" ? throw("signalled") : continue()`})
+	tasktest.Must(t, err)
+	client := &http.Client{Transport: &Transport{Base: tripper(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("undone")), Request: r}, nil
+	})}}
+	ask := func(ctx context.Context) (string, error) {
+		r, err := http.NewRequestWithContext(ctx, "POST", "http://a/", nil)
+		tasktest.Must(t, err)
+		resp, err := client.Do(r)
+		if err != nil {
+			return "", err
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		return string(body), err
+	}
+	err = rt.Run(t.Context(), "job", func(ctx context.Context) error {
+		defer func() {
+			if body, err := ask(context.WithoutCancel(ctx)); body != "undone" || err != nil {
+				t.Errorf("%q, %v", body, err)
+			}
+		}()
+		rt.Notify("signal", 0)
+		_, err := ask(ctx)
+		return err
+	})
+	var p *cocoon.PreemptedError
+	if !errors.As(err, &p) || p.Policy != "signal" {
+		t.Errorf("the task ended with %v; want the throw", err)
+	}
+}
+
+// TestTransportWholeResponse checks that a throw due during a response does not cut the response
+// short, which would cost its connection, unless the response takes longer than the context.
+func TestTransportWholeResponse(t *testing.T) {
+	for name, endless := range map[string]bool{"quick": false, "endless": true} {
+		t.Run(name, func(t *testing.T) {
+			rt := tasktest.Start(t, cocoon.Config{})
+			_, err := rt.RegisterPolicy(cocoon.Policy{Name: "signal", On: cocoon.OnNotify("signal"), Expr: `task.name == "job" ? throw("signalled") : continue()`})
+			tasktest.Must(t, err)
+			client := &http.Client{Transport: &Transport{Base: tripper(func(r *http.Request) (*http.Response, error) {
+				var body io.Reader = strings.NewReader("whole")
+				if endless {
+					body = reader(func([]byte) (int, error) { <-r.Context().Done(); return 0, r.Context().Err() })
+				}
+				return &http.Response{StatusCode: 200, Body: io.NopCloser(body), Request: r}, nil
+			})}}
+			var p *cocoon.PreemptedError
+			err = rt.Run(t.Context(), "job", func(ctx context.Context) error {
+				r, err := http.NewRequestWithContext(ctx, "GET", "http://a/", nil)
+				tasktest.Must(t, err)
+				resp, err := client.Do(r)
+				tasktest.Must(t, err)
+				defer resp.Body.Close()
+				rt.Notify("signal", 0)
+				body, err := io.ReadAll(resp.Body)
+				if !endless && (string(body) != "whole" || err != nil) || endless && !errors.As(err, &p) {
+					t.Errorf("%q, %v", body, err)
+				}
+				cocoon.SafePoint(ctx)
+				return err
+			})
+			if !errors.As(err, &p) || p.Policy != "signal" {
+				t.Errorf("the task ended with %v; want the throw", err)
+			}
+		})
+	}
+}
+
+type reader func([]byte) (int, error)
+
+func (f reader) Read(p []byte) (int, error) { return f(p) }
+
+// counted is a body that counts the reads during which the task has given its slot back.
+type counted struct {
+	io.Reader
+	loop         *cocoon.Loop
+	reads, given int
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	if c.reads++; c.loop.Stats().Busy == 0 {
+		c.given++
+	}
+	return c.Reader.Read(p)
+}
+
+func (c *counted) Close() error { return nil }
+
+// TestTransportQuickReads checks that most of a body that has arrived is read without giving the
+// slot back.
+func TestTransportQuickReads(t *testing.T) {
+	_, loop := tasktest.OneSlot(t)
+	body := &counted{Reader: iotest.OneByteReader(strings.NewReader(strings.Repeat("x", 2000))), loop: loop}
+	client := &http.Client{Transport: &Transport{Base: tripper(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, Body: body, Request: r}, nil
+	})}}
+	tasktest.Must(t, loop.Run(t.Context(), "job", func(ctx context.Context) error {
+		r, err := http.NewRequestWithContext(ctx, "GET", "http://a/", nil)
+		tasktest.Must(t, err)
+		resp, err := client.Do(r)
+		tasktest.Must(t, err)
+		defer resp.Body.Close()
+		_, err = io.Copy(io.Discard, resp.Body)
+		return err
+	}))
+	if body.given == 0 || body.given > body.reads/2 {
+		t.Errorf("the slot was given back for %d of %d reads", body.given, body.reads)
 	}
 }
 

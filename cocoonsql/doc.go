@@ -17,11 +17,16 @@
 // rolls back. If a throw becomes due during a call that takes less than 5 ms, the call is not cut
 // short, and the throw unwinds the task at its next safe point. Neither costs a connection. A
 // longer call ends with its context, as usual. The driver may then give up its connection, and the
-// call's error wraps both the throw and [driver.ErrBadConn]. Drivers and database/sql have other
-// errors for the end of a context, such as [sql.ErrTxDone]; a task that returns one of them ends
-// with the throw. While a throw unwinds the task, its deferred functions may make calls. Calls with
-// a context that does not end with the task's, as returned by [context.WithoutCancel], are possible
-// at any time.
+// call's error wraps both the throw and [driver.ErrBadConn]. The same happens to the connection of
+// a transaction if the task runs for 5 ms without a safe point after the throw. Drivers and
+// database/sql have other errors for the end of a context, such as [sql.ErrTxDone]; a task that
+// returns one of them ends with the throw. While a throw unwinds the task, its deferred functions
+// may make calls. Calls with a context that does not end with the task's, as returned by
+// [context.WithoutCancel], are possible at any time.
+//
+// A throw into a [cocoon.Section] does not end the context of its calls, so they go on, and return
+// the throw only when it is 100 ms old. In a [cocoon.SectionContext], calls with the section's
+// context return it at once.
 //
 // # Pools
 //

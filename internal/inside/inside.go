@@ -46,6 +46,11 @@ var BeginBrief func(ctx context.Context, what Brief) (Call, error)
 // BlockCall does: package database/sql would close the connection of the task's transaction.
 var CallOrThrow func(ctx context.Context, fn func() error) error
 
+// CallToEnd is CallOrThrow for parts of a call that has begun, such as reads of a response. If it is
+// certain that a pending throw will end ctx, CallToEnd calls fn until then: most calls are complete
+// by that time, and then cost no connection.
+var CallToEnd func(ctx context.Context, fn func() error) error
+
 // CallAnyway is cocoon.BlockCall for calls that return something, such as a rollback. It always
 // calls fn, and never ends the context.
 var CallAnyway func(ctx context.Context, fn func() error) error
