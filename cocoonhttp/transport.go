@@ -76,7 +76,8 @@ func received(ctx context.Context, b io.ReadCloser) io.ReadCloser {
 // incoming is the body of a response. Most of it has arrived when it is read, and comes piece by
 // piece from a buffer. If each read gave the slot back, the task would wait for its slot at each
 // piece. So, as with the rows of package cocoonsql, only the first read and each read after a slow
-// one give the slot back. The runtime detects a wait in another read, and the end of the context ends it.
+// one give the slot back. The runtime detects a wait in another read, and the end of the context
+// ends it.
 type incoming struct {
 	io.ReadCloser
 	caller tell.Caller
