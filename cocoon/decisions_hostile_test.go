@@ -104,7 +104,7 @@ func TestDecisionsKeepLittle(t *testing.T) {
 		ask(fmt.Sprint("name ", i))
 	}
 	before := heap()
-	n := longtest.Count(1_000_000, 10_000)
+	n := longtest.Count(1_000_000, 4_000)
 	for i := range n {
 		large := strings.Repeat("x", 4<<10) + fmt.Sprint(i)
 		ask(large[len(large)-8:]) // keeps all of it alive, if it is not copied

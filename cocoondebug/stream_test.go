@@ -291,7 +291,7 @@ func TestStormOfDecisions(t *testing.T) {
 	events := watch(ctx, t, page+"stream?format=json")
 	var all sync.WaitGroup
 	var ended atomic.Bool
-	for range 2 {
+	for range longtest.Count(2, 1) {
 		all.Go(func() {
 			for i := 0; !ended.Load(); i++ {
 				_ = rt.Run(cocoon.WithPriority(context.Background(), int32(i%policies)), "storm", nothing)

@@ -196,12 +196,8 @@ func keptLines(t *testing.T, src string) (kept map[int]bool, text []string) {
 	if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	exports := map[string]string{}
-	for _, l := range list(t, "context", "time", "sync", "testing", "fmt", "log/slog", "net/http") {
-		exports[l.ImportPath] = l.Export
-	}
 	polling := func(string) bool { return true }
-	r, err := decided(Package{Path: "p", Files: []string{path}, Exports: exports}, Options{Instrumented: polling})
+	r, err := decided(Package{Path: "p", Files: []string{path}, Exports: exported(t)}, Options{Instrumented: polling})
 	if err != nil || r.mistaken {
 		t.Fatal(err, r.mistaken)
 	}

@@ -24,7 +24,7 @@ type listed struct {
 }
 
 // lists holds the results of list, because each takes the go command half a second.
-var lists = map[string][]listed{}
+var lists, exportFiles = map[string][]listed{}, map[string]string{}
 
 // list returns the packages that match, with all their dependencies.
 func list(t testing.TB, patterns ...string) (all []listed) {
@@ -54,6 +54,18 @@ func listIn(t testing.TB, dir string, patterns ...string) (all []listed) {
 		}
 		all = append(all, p)
 	}
+}
+
+// exported returns the files with the exports of the packages of the standard library that the texts
+// of the tests import. One list has them all, because each list takes long.
+func exported(t testing.TB) map[string]string {
+	t.Helper()
+	if len(exportFiles) == 0 {
+		for _, l := range list(t, "context", "errors", "fmt", "log/slog", "math", "net/http", "os", "reflect", "runtime", "sort", "sync", "testing", "time", "unique") {
+			exportFiles[l.ImportPath] = l.Export
+		}
+	}
+	return exportFiles
 }
 
 // packages selects the packages to rewrite.

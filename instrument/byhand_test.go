@@ -404,11 +404,7 @@ func TestReleasedByHand(t *testing.T) {
 	if err := os.WriteFile(path, []byte(releasingByHand), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	exports := map[string]string{}
-	for _, l := range list(t, "reflect", "sync", "time") {
-		exports[l.ImportPath] = l.Export
-	}
-	r, err := decided(Package{Path: "p", Files: []string{path}, Exports: exports}, Options{})
+	r, err := decided(Package{Path: "p", Files: []string{path}, Exports: exported(t)}, Options{})
 	if err != nil || r.mistaken {
 		t.Fatal(err, r.mistaken)
 	}

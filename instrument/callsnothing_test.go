@@ -18,7 +18,7 @@ func visit(m *sync.Map, f func(k, v any) bool) { m.Range(f) }
 func text(v any) string { return fmt.Sprint(v) }
 `
 	want := map[string]bool{"call": true, "get": true, "visit": true, "text": true}
-	r := decidedText(t, src, "fmt", "reflect", "runtime", "sync", "unique")
+	r := decidedText(t, src)
 	for _, c := range r.codes {
 		if polls := len(c.polls) > 0; polls != want[c.name] {
 			t.Errorf("%s polls: %v; want %v", c.name, polls, want[c.name])
@@ -58,7 +58,7 @@ func getSilent() any { return silent.Get() }
 func getLocal() any { var plain sync.Pool; plain.New = newItem; return plain.Get() }
 `
 	want := map[string]bool{"getLater": true, "getLent": true, "getShared": true, "getUnknown": true, "getOneOfAll": true, "getSilent": true, "getLocal": true}
-	for _, c := range decidedText(t, src, "sync").codes {
+	for _, c := range decidedText(t, src).codes {
 		if polls := len(c.polls) > 0; polls != want[c.name] {
 			t.Errorf("%s polls: %v; want %v", c.name, polls, want[c.name])
 		}

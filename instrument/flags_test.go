@@ -222,7 +222,7 @@ func (c *cache) gone(of *cache) {
 // TestFlags checks that a flag or a counter of package sync/atomic is held like a lock while the
 // function, or functions it calls, will reset it, and only then.
 func TestFlags(t *testing.T) {
-	r := decidedText(t, flagging, "sync/atomic")
+	r := decidedText(t, flagging)
 	for _, c := range r.codes {
 		if g, ok := r.handedOver(c); ok {
 			t.Errorf("a gap: %v", g)

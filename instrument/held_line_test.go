@@ -22,7 +22,7 @@ func (t *tree) other() int {
 	return t.left.other() + 1
 }
 var work func()
-`, "sync")
+`)
 	lines, _ := r.toldLines()["a.go"].stretches()
 	if got, want := fmt.Sprint(lines), "[6 6 0 7 7 3 10 11 0 12 12 3]"; got != want {
 		t.Errorf("told %s, want %s", got, want)

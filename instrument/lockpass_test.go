@@ -204,6 +204,6 @@ func callsBalanced(g *gate) {
 // TestLocksOfOtherFunctions checks that a lock acquired by one function and released by another is
 // held in between, and only there.
 func TestLocksOfOtherFunctions(t *testing.T) {
-	r := decidedText(t, passingLocks, "sync")
+	r := decidedText(t, passingLocks)
 	checkHeld(t, r, passingLocks)
 }

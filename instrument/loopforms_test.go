@@ -216,7 +216,7 @@ func TestLoopForms(t *testing.T) {
 		}
 	}
 	bin := filepath.Join(dir, "loops")
-	run(t, "go", "build", "-C", dir, "-o", bin, ".")
+	run(t, "go", "build", "-C", dir, "-ldflags=-s -w", "-o", bin, ".")
 	want := run(t, bin)
 	res, err := Rewrite(Package{Path: "main", Files: []string{plain}}, Options{})
 	if err != nil {
@@ -230,6 +230,6 @@ func TestLoopForms(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run(t, "go", "build", "-C", dir, "-o", bin, ".")
+	run(t, "go", "build", "-C", dir, "-ldflags=-s -w", "-o", bin, ".")
 	sameLines(t, run(t, bin), want)
 }

@@ -8,17 +8,13 @@ import (
 )
 
 // decidedText decides about a package of one file, a.go.
-func decidedText(t *testing.T, src string, imports ...string) *rewriter {
+func decidedText(t *testing.T, src string) *rewriter {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.go")
 	if err := os.WriteFile(path, []byte(src), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	exports := map[string]string{}
-	for _, l := range list(t, imports...) {
-		exports[l.ImportPath] = l.Export
-	}
-	r, err := decided(Package{Path: "p", Files: []string{path}, Exports: exports}, Options{})
+	r, err := decided(Package{Path: "p", Files: []string{path}, Exports: exported(t)}, Options{})
 	if err != nil || r.mistaken {
 		t.Fatal(err, r.mistaken)
 	}

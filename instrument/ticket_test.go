@@ -109,7 +109,7 @@ func (h *histogram) plain(out []any) {
 // TestTickets checks that nothing is thrown between an atomic operation and the atomic operation
 // that completes what its result stands for.
 func TestTickets(t *testing.T) {
-	r := decidedText(t, ticketing, "sync/atomic")
+	r := decidedText(t, ticketing)
 	kept := map[int]bool{}
 	for _, c := range r.codes {
 		for _, k := range c.kept {

@@ -360,7 +360,7 @@ func cond(c *sync.Cond) {
 // TestGoroutinesAwaited checks that lines are registered where goroutines work that the function
 // waits for on every path, and only there.
 func TestGoroutinesAwaited(t *testing.T) {
-	r := decidedText(t, fanningOut, "sync")
+	r := decidedText(t, fanningOut)
 	for i, line := range strings.Split(fanningOut, "\n") {
 		if want := strings.Contains(line, "// kept"); r.ends[place{"a.go", i + 1}] != want {
 			t.Errorf("line %d, kept %v: %s", i+1, !want, line)
@@ -370,7 +370,7 @@ func TestGoroutinesAwaited(t *testing.T) {
 
 // TestReasonsToAwait checks the reasons that cocoon gaps -keeps lists.
 func TestReasonsToAwait(t *testing.T) {
-	r := decidedText(t, fanningOut, "sync")
+	r := decidedText(t, fanningOut)
 	why := map[string]string{}
 	for _, c := range r.codes {
 		for _, s := range c.fanned {

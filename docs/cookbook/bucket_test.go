@@ -39,7 +39,7 @@ func TestTenantBucketReference(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 4))
 			meters, s, refused := map[string]*meter{}, script{}, 0
-			for _, r := range load(rnd, 4000, 1, 10*time.Millisecond, 0.5, 3, 1) {
+			for _, r := range load(rnd, longtest.Count(4000, 2500), 1, 10*time.Millisecond, 0.5, 3, 1) {
 				tenant, name, tokens := fmt.Sprint("tenant", rnd.IntN(8)), "GET /items", 1
 				if rnd.IntN(4) == 0 {
 					tenant = "tenant0"

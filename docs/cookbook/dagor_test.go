@@ -81,7 +81,7 @@ func TestDAGORReference(t *testing.T) {
 				s.tell(server.now, "start", fmt.Sprintf("task.waited: %v", server.now-r.arrived), "continue()")
 				return r
 			}
-			requests := load(rnd, 5000, 8, 40*time.Millisecond, 0.6, 2, 1.1, 0.8, 12)
+			requests := load(rnd, longtest.Count(5000, 3500), 8, 40*time.Millisecond, 0.6, 2, 1.1, 0.8, 12)
 			for _, r := range requests {
 				r.level = 1 + rnd.IntN(8)
 				if rnd.IntN(3) == 0 {

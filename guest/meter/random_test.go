@@ -313,7 +313,7 @@ func outcome(m api.Module) string {
 func TestRandom(t *testing.T) {
 	ctx := context.Background()
 	ends := map[bool]int{}
-	for seed := range uint64(longtest.Count(400, 40)) {
+	for seed := range uint64(longtest.Count(400, 24)) {
 		wasm := random(seed, true)
 		engine := wazero.NewRuntimeConfigInterpreter() // it starts faster
 		if seed%6 == 0 {

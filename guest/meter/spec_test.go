@@ -207,8 +207,9 @@ func runScript(t *testing.T, root, file string, config wazero.RuntimeConfig, rew
 
 // provideHost provides a safe point that gives small slices.
 func provideHost(t *testing.T, r wazero.Runtime) {
+	slice := uint64(longtest.Count(500, 2000))
 	safepoint := func(_ context.Context, guest api.Module) {
-		counter(guest).Set(500)
+		counter(guest).Set(slice)
 	}
 	wait := func(uint32, uint64, uint64, uint32) uint32 { return 2 } // its time is over
 	notify := func(uint32, uint32) uint32 { return 0 }

@@ -24,9 +24,15 @@ var public = []string{
 	"cocoondebug",
 }
 
+// documentation is that of the packages that a test has asked for. No test changes it.
+var documentation = map[string]*doc.Package{}
+
 // parsed returns the documentation of a package, and its examples. Files for all systems count.
-func parsed(t *testing.T, set *token.FileSet, pkg string) *doc.Package {
+func parsed(t *testing.T, pkg string) *doc.Package {
 	t.Helper()
+	if p := documentation[pkg]; p != nil {
+		return p
+	}
 	folder := filepath.Join(root, pkg)
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -37,22 +43,23 @@ func parsed(t *testing.T, set *token.FileSet, pkg string) *doc.Package {
 		if e.IsDir() || filepath.Ext(e.Name()) != ".go" {
 			continue
 		}
-		f, err := parser.ParseFile(set, filepath.Join(folder, e.Name()), nil, parser.ParseComments)
+		f, err := parser.ParseFile(positions, filepath.Join(folder, e.Name()), nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, f)
 	}
-	p, err := doc.NewFromFiles(set, files, module+"/"+pkg)
+	p, err := doc.NewFromFiles(positions, files, module+"/"+pkg)
 	if err != nil {
 		t.Fatal(err)
 	}
+	documentation[pkg] = p
 	return p
 }
 
 // TestPublicIsComplete checks that the list has each folder from which a program can import.
 func TestPublicIsComplete(t *testing.T) {
-	for _, f := range sources(t, token.NewFileSet()) {
+	for _, f := range sources(t) {
 		first, _, _ := strings.Cut(f.pkg, "/")
 		if first == "internal" || f.tree.Name.Name == "main" || strings.Contains(f.pkg, "/internal/") {
 			continue
@@ -71,11 +78,10 @@ func TestPublicIsComplete(t *testing.T) {
 // TestExportedNamesAreDocumented checks that pkg.go.dev has a text for each exported name.
 func TestExportedNamesAreDocumented(t *testing.T) {
 	for _, pkg := range public {
-		set := token.NewFileSet()
-		p := parsed(t, set, pkg)
+		p := parsed(t, pkg)
 		check := func(name, text string, at token.Pos) {
 			if strings.TrimSpace(text) == "" {
-				t.Errorf("%v: %s.%s has no comment", set.Position(at), pkg, name)
+				t.Errorf("%v: %s.%s has no comment", positions.Position(at), pkg, name)
 			}
 		}
 		check("", p.Doc, token.NoPos)
@@ -123,7 +129,7 @@ var shown = map[string]string{
 // each is run: it has an output that go test compares.
 func TestExamples(t *testing.T) {
 	for _, pkg := range public {
-		p := parsed(t, token.NewFileSet(), pkg)
+		p := parsed(t, pkg)
 		found := map[string]bool{}
 		for _, e := range examples(p) {
 			if e.Output == "" && !e.EmptyOutput {
@@ -163,7 +169,7 @@ func examples(p *doc.Package) []*doc.Example {
 // links to names lead somewhere.
 func TestPackageComments(t *testing.T) {
 	for _, pkg := range public {
-		p := parsed(t, token.NewFileSet(), pkg)
+		p := parsed(t, pkg)
 		headings := 0
 		for _, block := range p.Parser().Parse(p.Doc).Content {
 			switch block := block.(type) {

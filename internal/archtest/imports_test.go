@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -33,11 +34,25 @@ func (f file) imports() []string {
 	return paths
 }
 
-// sources parses the files of this module and of examples for all systems, to find also imports
+// positions are those of all files that the tests parse.
+var positions = token.NewFileSet()
+
+// sources returns the files of this module and of examples for all systems, to find also imports
 // that only another system has.
-func sources(t *testing.T, set *token.FileSet) (files []file) {
+func sources(t *testing.T) []file {
 	t.Helper()
-	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+	files, err := parseSources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatal("no Go file was found below " + root)
+	}
+	return files
+}
+
+var parseSources = sync.OnceValues(func() (files []file, err error) {
+	err = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -53,7 +68,7 @@ func sources(t *testing.T, set *token.FileSet) (files []file) {
 		if !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") {
 			return nil
 		}
-		tree, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+		tree, err := parser.ParseFile(positions, name, nil, parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
@@ -61,14 +76,8 @@ func sources(t *testing.T, set *token.FileSet) (files []file) {
 		files = append(files, file{filepath.ToSlash(pkg), tree})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) == 0 {
-		t.Fatal("no Go file was found below " + root)
-	}
-	return files
-}
+	return files, err
+})
 
 // forbidden returns the reason why pkg may not import the path, or "".
 func forbidden(pkg, imported string) string {
@@ -100,7 +109,7 @@ func forbidden(pkg, imported string) string {
 }
 
 func TestImports(t *testing.T) {
-	for _, f := range sources(t, token.NewFileSet()) {
+	for _, f := range sources(t) {
 		if _, ok := ruleFor(f.pkg); !ok {
 			t.Errorf("%s: the package has no rule: add one to this test and to docs/design.md", f.pkg)
 		}
@@ -157,15 +166,14 @@ func TestForbidden(t *testing.T) {
 // TestCoreIsPure checks that the decision core starts no goroutine and uses no channel.
 // (TestImports excludes locks and clocks.)
 func TestCoreIsPure(t *testing.T) {
-	set := token.NewFileSet()
-	for _, f := range sources(t, set) {
+	for _, f := range sources(t) {
 		if f.pkg != "internal/sched" {
 			continue
 		}
 		ast.Inspect(f.tree, func(n ast.Node) bool {
 			switch n.(type) {
 			case *ast.GoStmt, *ast.SelectStmt, *ast.SendStmt, *ast.ChanType:
-				t.Errorf("%v: a goroutine or channel in the pure core", set.Position(n.Pos()))
+				t.Errorf("%v: a goroutine or channel in the pure core", positions.Position(n.Pos()))
 			}
 			return true
 		})

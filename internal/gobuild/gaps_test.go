@@ -79,7 +79,7 @@ func TestGaps(t *testing.T) {
 func TestGapsRefuses(t *testing.T) {
 	m := newModule(t, twoPackages)
 	m.write(t, "broken/broken.go", "package broken\n\nvar x int = true\n")
-	for _, c := range []struct{ args, err, stderr string }{
+	for _, c := range longtest.Cases([]struct{ args, err, stderr string }{
 		{"./nosuch", ErrGo.Error(), "nosuch"},
 		{"./broken", ErrGo.Error(), "broken.go:3:13"},
 		{"-cocoon.pkgs=./nosuch .", "the pattern ./nosuch matches no package", ""},
@@ -89,7 +89,7 @@ func TestGapsRefuses(t *testing.T) {
 		{"-none .", "there is no flag -none", ""},
 		{"sort", "sort is not among -cocoon.pkgs", ""},
 		{"runtime", "runtime never polls", ""},
-	} {
+	}, 6) {
 		_, stderr, err := m.gaps(t, strings.Fields(c.args)...)
 		if err == nil || !strings.Contains(err.Error(), c.err) || !strings.Contains(stderr, c.stderr) {
 			t.Errorf("gaps %s: %v\n%s\nwant %q and %q", c.args, err, stderr, c.err, c.stderr)

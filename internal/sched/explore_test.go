@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 var (
-	steps = flag.Int("sched.steps", 100_000, "random operations to explore")
+	steps = flag.Int("sched.steps", 0, "random operations to explore; 0 means 100,000, or 40,000 in the short form")
 	seed  = flag.Uint64("sched.seed", 1, "first seed of the explorer")
 )
 
@@ -203,7 +205,11 @@ func (w *world) drain() error {
 
 func TestExplore(t *testing.T) {
 	const long = 500
-	for n, s := 0, *seed; n < *steps; n, s = n+long, s+1 {
+	most := *steps
+	if most == 0 {
+		most = longtest.Count(100_000, 40_000)
+	}
+	for n, s := 0, *seed; n < most; n, s = n+long, s+1 {
 		r, err := randomRun(rand.New(rand.NewPCG(s, 0)), long)
 		if err == nil {
 			continue
