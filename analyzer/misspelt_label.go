@@ -6,13 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// misspeltLabels returns warnings about values of labels that differ only in capital letters from a
-// value that the documents name elsewhere: names are compared letter by letter. A policy that
-// compares with both spellings expects both.
+// misspeltLabels returns warnings about values of labels that differ only in capital letters, or by
+// one slip of the keyboard, from a value that the documents name elsewhere: names are compared letter
+// by letter. A policy that compares with both spellings expects both.
 func misspeltLabels(members []Member, tasks map[string]document.Class) (all []Remark) {
 	declared, compared := map[string][]string{}, make([]map[string][]string, len(members)) // values by label
 	for _, name := range slices.Sorted(maps.Keys(tasks)) {
@@ -33,7 +34,9 @@ func misspeltLabels(members []Member, tasks map[string]document.Class) (all []Re
 				}
 			}
 			for _, value := range compared[i][label] {
-				same := func(other string) bool { return other != value && strings.EqualFold(other, value) }
+				same := func(other string) bool {
+					return other != value && (strings.EqualFold(other, value) || slipped(value, other))
+				}
 				at := slices.IndexFunc(known, same)
 				if at < 0 || slices.Contains(known, value) || slices.ContainsFunc(compared[i][label], same) || told[label+"="+known[at]] {
 					continue
@@ -44,6 +47,12 @@ func misspeltLabels(members []Member, tasks map[string]document.Class) (all []Re
 		}
 	}
 	return all
+}
+
+// slipped reports whether one value is most likely a misspelling of the other. Short values may both
+// be right, as gold and god.
+func slipped(value, other string) bool {
+	return min(len(value), len(other)) >= 5 && lang.Misspelt(value, []string{other}) != ""
 }
 
 // labelValues returns the values with which the expression compares labels, by label.
