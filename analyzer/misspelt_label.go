@@ -26,6 +26,7 @@ func misspeltLabels(members []Member, tasks map[string]document.Class) (all []Re
 	}
 	told := map[string]bool{}
 	for i, m := range members {
+		listed := m.listedValues()
 		for _, label := range slices.Sorted(maps.Keys(compared[i])) {
 			known := slices.Clone(declared[label])
 			for j := range members {
@@ -35,7 +36,7 @@ func misspeltLabels(members []Member, tasks map[string]document.Class) (all []Re
 			}
 			for _, value := range compared[i][label] {
 				same := func(other string) bool {
-					return other != value && (strings.EqualFold(other, value) || slipped(value, other))
+					return other != value && (strings.EqualFold(other, value) || !listed[value] && slipped(value, other))
 				}
 				at := slices.IndexFunc(known, same)
 				if at < 0 || slices.Contains(known, value) || slices.ContainsFunc(compared[i][label], same) || told[label+"="+known[at]] {
@@ -47,6 +48,18 @@ func misspeltLabels(members []Member, tasks map[string]document.Class) (all []Re
 		}
 	}
 	return all
+}
+
+// listedValues returns the names in long lists of the expression, such as a list of users, in which
+// names that are nearly the same may all be right.
+func (m Member) listedValues() map[string]bool {
+	listed := map[string]bool{}
+	for _, mention := range m.Verified.program.Mentions() {
+		if mention.Listed {
+			listed[mention.Name] = true
+		}
+	}
+	return listed
 }
 
 // slipped reports whether one value is most likely a misspelling of the other. Short values may both

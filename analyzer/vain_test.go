@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/policy/document"
@@ -12,7 +13,10 @@ import (
 
 // A switch() where the documents declare the kinds of all tasks.
 func TestVainSwitch(t *testing.T) {
-	turns := policy.RoundRobin(1e6)
+	turns, err := policy.RoundRobin(time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
 	off := turns
 	off.Mode = policy.Off
 	for _, c := range []struct {
@@ -59,7 +63,7 @@ func TestForeignNames(t *testing.T) {
 		{"^GET /b$", "like a regular expression"},
 		{"GET /(c|d)", "like a regular expression"},
 		{"GET /a?x=1", "has a query"},
-		{"GET /items/42", `did you mean "GET /items/{id}"?`},
+		{"GET /items/42", `nothing else names "GET /items/42"`},
 		{"GET /items/latest", ""},
 		{"GET /items/{$}", ""},
 		{"GET /v1/items", ""},
@@ -71,5 +75,24 @@ func TestForeignNames(t *testing.T) {
 		if (c.want == "") != (got == "[]") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %s, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// A flag with keys that nothing sets back.
+func TestKeyedLatch(t *testing.T) {
+	for _, c := range []struct {
+		ttl   time.Duration
+		clear string
+		want  string
+	}{
+		{0, `continue()`, `set("flag", task.name, true) is all that policies do with the state flag: nothing sets it back`},
+		{time.Minute, `continue()`, ""},
+		{0, `set("flag", task.name, false)`, ""},
+	} {
+		states := statesOf(map[string]any{"flag": policy.Keyed{First: false, Keys: 5, TTL: c.ttl}})
+		checkFlows(t, Declared{States: states}, []flowCase{{fmt.Sprint(c.ttl, c.clear), []policy.Spec{
+			on(stubs.Exit, `task.running > duration("1s") ? set("flag", task.name, true) : `+c.clear),
+			on(stubs.Enqueue, `state.flag[arriving.name] and not chance(0.05) ? throw("x") : continue()`),
+		}, c.want}})
 	}
 }
