@@ -118,16 +118,17 @@ func (c *tally) idle() bool {
 	})
 }
 
-// latched warns of a state without keys that all effects set to one constant, and that another
-// policy reads: nothing sets it back.
+// latched warns of a state that all effects set to one constant, and that another policy reads:
+// nothing sets it back. Of the states with keys only flags count that are kept without a ttl.
 func (c *tally) latched(members []Member, d Declared) []Remark {
 	by, value := c.by[0], c.by[0].effect.A
-	if s, ok := by.declaration(d); ok && value.Op == ir.OpConst && value.Imm == s.First {
+	s, ok := by.declaration(d)
+	if ok && value.Op == ir.OpConst && value.Imm == s.First {
 		return nil // Idle has a warning
 	}
 	for _, other := range c.by {
 		site := other.Verified.program.Sites[other.effect.Index]
-		if site.Effect != stubs.Set || site.By != nil || value.Op != ir.OpConst || other.effect.A.Op != ir.OpConst || other.effect.A.Imm != value.Imm {
+		if site.Effect != stubs.Set || site.By != nil && (!ok || s.Type != stubs.Bool || s.TTL > 0) || value.Op != ir.OpConst || other.effect.A.Op != ir.OpConst || other.effect.A.Imm != value.Imm {
 			return nil
 		}
 	}
@@ -136,6 +137,9 @@ func (c *tally) latched(members []Member, d Declared) []Remark {
 		return nil
 	}
 	hint := "let a policy set it back"
+	if s.Keys > 0 {
+		hint = "let a policy set it back, or declare a ttl, after which a key that nothing writes is forgotten"
+	}
 	clock := func(m Member) bool {
 		return m.readOf(by.state()) != nil && slices.ContainsFunc(m.Verified.program.Reads, source{stub: stubs.RuntimeUptime}.reads)
 	}

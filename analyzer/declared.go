@@ -35,7 +35,7 @@ func Mismatched(members []Member, tasks map[string]document.Class) (all []Remark
 			}
 		}
 	}
-	return slices.Concat(all, misspelt(members, tasks), misspeltLoops(members), misspeltLabels(members, tasks))
+	return slices.Concat(all, misspelt(members, tasks), misspeltLoops(members), misspeltLabels(members, tasks), lookalikes(members))
 }
 
 // narrower reports whether documents declare tasks that a pattern matches, too.

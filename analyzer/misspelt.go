@@ -44,6 +44,14 @@ func misspelt(members []Member, tasks map[string]document.Class) (all []Remark) 
 			told[name] = true
 			all = append(all, m.aboutName(matched, name, "write "+strconv.Quote(strings.ToUpper(method)+" /"+path), "%q has its method in small letters, and requests do not", name))
 			return
+		case expression(name):
+			told[name] = true
+			all = append(all, m.aboutName(matched, name, "name each task, or write * for any characters", "%q is written like a regular expression, and stands for itself", name))
+			return
+		case request && strings.Contains(path, "?"):
+			told[name] = true
+			all = append(all, m.aboutName(matched, name, "leave it out", "%q has a query or a question mark, and names of requests have none", name))
+			return
 		case named[name] > 1:
 			return
 		}
@@ -158,8 +166,8 @@ func declaredNames(tasks map[string]document.Class) *declaration {
 
 // like returns a declared name that a name most likely is, written otherwise: in other letters of
 // case, with a slash at its end, as a plural, with a letter too many or missing at its end, with
-// other names of its wildcards, or without the method of a request. It returns "" if there is none,
-// or if the documents declare the name itself.
+// other names of its wildcards, with numbers in their place, or without the method of a request. It
+// returns "" if there is none, or if the documents declare the name itself.
 func (d *declaration) like(name string) string {
 	if _, is := d.tasks[name]; is || isPattern(name) || slices.ContainsFunc(d.patterns, func(p lang.Pattern) bool { return p.Matches(name) }) {
 		return ""
@@ -173,6 +181,9 @@ func (d *declaration) like(name string) string {
 	if s := d.plain["{"+unnamed(name)]; s != "" && s != name && strings.Contains(name, "{") {
 		return s
 	}
+	if s := d.plain["{"+numbered.ReplaceAllString(name, "/{}$1")]; s != "" && numbered.MatchString(name) {
+		return s
+	}
 	for _, s := range slices.Sorted(maps.Keys(d.tasks)) {
 		if lang.CutShort(name, s) || lang.CutShort(s, name) {
 			return s
@@ -183,6 +194,16 @@ func (d *declaration) like(name string) string {
 
 // wildcard is a named wildcard in the pattern of a request. A router accepts one name for it.
 var wildcard = regexp.MustCompile(`\{\w+(\.\.\.)?\}`)
+
+// numbered is a number in the path of a request, where its route has a wildcard.
+var numbered = regexp.MustCompile(`/[0-9]+(/|$)`)
+
+// expression reports whether a name is written like a regular expression.
+func expression(name string) bool {
+	return strings.HasPrefix(name, "^") || strings.HasSuffix(name, "$") || strings.Contains(name, " /") && alternatives.MatchString(name)
+}
+
+var alternatives = regexp.MustCompile(`\([^()]*\|[^()]*\)`)
 
 // unnamed returns a name without the names of its wildcards.
 func unnamed(name string) string { return wildcard.ReplaceAllString(name, "{$1}") }

@@ -24,6 +24,7 @@ func (a *analysis) slips() {
 	a.mixedClock()
 	a.oneDay()
 	a.mixed()
+	a.nearWindows()
 	weights := weightsIn(a.p.Root)
 	a.p.Root.Any(func(n *ir.Node) bool {
 		switch n.Op {

@@ -153,7 +153,7 @@ func TestDeclareRefuses(t *testing.T) {
 		{"twice", "tasks: {a: {priority: 1}}", "tasks: {a: {cost: 1s}, b: safe}", `: task "a": it is already registered by another document; declare it in one document`},
 		{"the same kind twice", "tasks: {a: safe}", "tasks: {a: safe, b: safe}", `: task "a": it is already registered by another document`},
 		{"atomic", "tasks: {c: safe}", "tasks: {code: atomic, b: safe}", `: task "code": the document declares atomic, and the kind preemptible is already registered`},
-		{"background twice", "tasks: {a: {background: true}}", "tasks: {b: {background: true, kind: safe}}", `policy "background": already registered`},
+		{"background twice", "tasks: {a: {background: true}}", "tasks: {b: {background: true, kind: safe}}", `policy "background": already registered by code or another document; choose another name, or load the document with LoadPolicyFile`},
 		{"a policy", "tasks: {c: safe}", "tasks: {a: safe, b: safe}\npolicies: [{name: p, on: exit, expr: nonsense}]", "nonsense"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

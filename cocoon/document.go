@@ -74,7 +74,7 @@ func (c *change) states(doc *document.Document) (err error) {
 		was, again := c.was.states[name]
 		switch {
 		case c.scope.states[name] != nil:
-			return doc.Refused(document.Part{Kind: "state", Name: name}, ErrDuplicate)
+			return doc.Refused(document.Part{Kind: "state", Name: name}, errTaken)
 		case !again || !s.SameKind(was):
 			c.scope.states[name] = states.New(s)
 		case s.Bucket.Burst != was.Bucket.Burst:
@@ -134,7 +134,7 @@ func (c *change) policies() error {
 		case r == nil:
 			r = &Registration{rt: c.rt, name: p.name}
 		case v == nil || v.of != r:
-			return refused(ErrDuplicate)
+			return refused(errTaken)
 		case c.stands(v, p.Policy) && (p.part == nil || p.Mode == v.spec.Mode):
 			c.put(v, p)
 			if p.Mode != v.spec.Mode {

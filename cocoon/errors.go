@@ -28,6 +28,9 @@ var (
 	ErrGoexit = errors.New("task called runtime.Goexit")
 )
 
+// errTaken refuses a state or policy of a document whose name code or another document has.
+var errTaken = fmt.Errorf("%w by code or another document; choose another name, or load the document with LoadPolicyFile, which replaces what the same file declared before", ErrDuplicate)
+
 type cancelled struct{}
 
 func (cancelled) Error() string        { return "task was cancelled" }

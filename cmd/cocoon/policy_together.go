@@ -67,7 +67,10 @@ func (t together) idle(d *document.Document) (remarks []analyzer.Remark) {
 			remarks = append(remarks, analyzer.Remark{Part: document.Part{Kind: "tenants"}, Err: err})
 		}
 	}
-	return remarks
+	if err := analyzer.VainCanary(d.Canary); err != nil {
+		remarks = append(remarks, analyzer.Remark{Part: document.Part{Kind: "canary"}, Err: err})
+	}
+	return append(remarks, analyzer.Strange(d.Tasks)...)
 }
 
 // declared returns the declarations of all documents.

@@ -1,0 +1,107 @@
+package analyzer
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/cocoon-go/cocoon/policy/document"
+	"github.com/cocoon-go/cocoon/stubs"
+)
+
+// alike are letters of other alphabets that look like a Latin letter. µ is left out, because units
+// are written with it.
+var alike = func() map[rune]rune {
+	const others = "АВЕКМНОРСТХЅІЈаеорсухіјѕһԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧοѵ"
+	const latins = "ABEKMHOPCTXSIJaeopcyxijshdqwABEZHIKMNOPTYXov"
+	letters, same := []rune(latins), map[rune]rune{}
+	for i, r := range []rune(others) {
+		same[r] = letters[i]
+	}
+	return same
+}()
+
+// strange returns what makes a name differ from the one that a reader sees, and the name that a
+// reader sees: a letter of another alphabet within a word of Latin letters, a space that is none, or
+// a space at an end. It returns "" if there is nothing of that kind.
+func strange(name string) (what, seen string) {
+	seen = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case 0xFF01 <= r && r <= 0xFF5E: // full width
+			return r - 0xFEE0
+		}
+		return r
+	}, name)
+	if plain := strings.TrimSpace(seen); plain != seen && plain != "" && seen == name {
+		return "a space at its end", plain
+	}
+	for _, word := range strings.FieldsFunc(seen, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if strings.ContainsFunc(word, isLatin) {
+			seen = strings.ReplaceAll(seen, word, strings.Map(latin, word))
+		}
+	}
+	from, to := []rune(name), []rune(seen)
+	for i, r := range from { // seen has as many letters
+		if r != to[i] {
+			return fmt.Sprintf("the character U+%04X, which looks like %q and is another one", r, to[i]), strings.TrimSpace(seen)
+		}
+	}
+	return "", ""
+}
+
+func isLatin(r rune) bool { return unicode.Is(unicode.Latin, r) }
+
+func latin(r rune) rune {
+	if l, ok := alike[r]; ok {
+		return l
+	}
+	return r
+}
+
+// lookalikes returns warnings about names in policies that differ from what a reader sees.
+func lookalikes(members []Member) (all []Remark) {
+	told := map[string]bool{}
+	for _, m := range members {
+		match := slices.Concat(m.Spec.Match.Tasks, m.Spec.Match.Except, m.Spec.Match.Loops)
+		var names []string
+		for _, mention := range m.Verified.program.Mentions() {
+			names = append(names, mention.Name)
+		}
+		for _, r := range m.Verified.program.Reads {
+			names = append(names, r.Pattern)
+			if r.Stub == stubs.TaskSections || r.Stub == stubs.TaskLabels || r.Stub == stubs.ArrivingLabels {
+				names = append(names, r.Key)
+			}
+		}
+		for i, name := range slices.Concat(match, names) {
+			if what, seen := strange(name); what != "" && !told[name] {
+				told[name] = true
+				all = append(all, m.aboutName(i < len(match), name, "write "+strconv.Quote(seen), "%q has %s", name, what))
+			}
+		}
+	}
+	return all
+}
+
+// Strange returns warnings about the names and labels of declared tasks that differ from what a
+// reader sees: a letter of another alphabet that looks like a Latin one, or a space at an end.
+func Strange(tasks map[string]document.Class) (all []Remark) {
+	for _, name := range slices.Sorted(maps.Keys(tasks)) {
+		names := []string{name}
+		for _, label := range slices.Sorted(maps.Keys(tasks[name].Labels)) {
+			names = append(names, label, tasks[name].Labels[label])
+		}
+		for _, n := range names {
+			if what, seen := strange(n); what != "" {
+				all = append(all, Remark{document.Part{Kind: "task", Name: name}, errors.New(strconv.Quote(n) + " has " + what + "; write " + strconv.Quote(seen))})
+			}
+		}
+	}
+	return all
+}
