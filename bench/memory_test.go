@@ -28,7 +28,7 @@ func TestMemory(t *testing.T) {
 		"blocked bytes": "<= 1.5x", "blocked bytes_more": "<= 1024 B", "blocked time": "<= 2x",
 		"queued bytes": "<= 1.5x", "queued bytes_more": "<= 1024 B", "queued time": "<= 2x",
 		"returning down": "<= 2x + 500 ms",
-		"retained heap": "<= 1x + 1024 KiB", "chain link": "<= 1.5x", "chain heap": "<= 1x + 1024 KiB",
+		"retained heap":  "<= 1x + 1024 KiB", "chain link": "<= 1.5x", "chain heap": "<= 1x + 1024 KiB",
 	}
 	if !maps.Equal(bounds, want) {
 		t.Errorf("claimed are %v; want %v", bounds, want)
