@@ -21,6 +21,7 @@ type waiting struct {
 var waitings = append([]waiting{
 	{"streams", "200 event streams, an event each 200 ms", 200, watchEvents},
 	{"sleepers", "1000 requests at once that sleep 250 ms", 1000, askAgain},
+	{"steps", "5 requests at once that twenty times run for 0.1 ms and sleep 1 ms", 5, askAgain},
 	{"mutex", "16 requests at once that sleep 1 ms under one lock", 16, askAgain},
 	{"hand-off", "64 requests at once that hand a job to 4 workers, 1 ms each", 64, askAgain},
 	{"pool", "64 requests at once for 4 database connections, 2 ms each", 64, askAgain},

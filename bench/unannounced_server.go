@@ -66,6 +66,7 @@ func waitingHandlers(c waitingConfig, wait around) map[string]http.Handler {
 	handlers := map[string]http.Handler{
 		"streams":   streamEvents(wait),
 		"sleepers":  waitFor(wait, func() { time.Sleep(250 * time.Millisecond) }),
+		"steps":     alternate(wait),
 		"mutex":     waitForLock(wait),
 		"hand-off":  handOff(wait),
 		"pool":      queryDatabase(wait),
@@ -80,6 +81,17 @@ func waitingHandlers(c waitingConfig, wait around) map[string]http.Handler {
 func waitFor(wait around, f func()) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		wait(r.Context(), f)
+		io.WriteString(w, "done")
+	}
+}
+
+// alternate is a handler that works and waits by turns.
+func alternate(wait around) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		for range 20 {
+			work(100 * time.Microsecond)
+			wait(r.Context(), func() { time.Sleep(time.Millisecond) })
+		}
 		io.WriteString(w, "done")
 	}
 }

@@ -12,7 +12,7 @@ import (
 // figures. In so short a time a server with Cocoon may do nothing; the plain server may not.
 func TestUnannounced(t *testing.T) {
 	if testing.Short() {
-		t.Skip("24 servers, most of which answer late, take seconds")
+		t.Skip("27 servers, most of which answer late, take seconds")
 	}
 	var stdout, stderr bytes.Buffer
 	r := &report{stdout: &stdout, stderr: &stderr, section: section{cores: 1}, cores: 1}
