@@ -26,8 +26,8 @@ var alike = func() map[rune]rune {
 }()
 
 // strange returns what makes a name differ from the one that a reader sees, and the name that a
-// reader sees: a letter of another alphabet within a word of Latin letters, a space that is none, or
-// a space at an end. It returns "" if there is nothing of that kind.
+// reader sees: a letter of another alphabet within a word of Latin letters, a space that is none,
+// or a space at an end. It returns "" if there is nothing of that kind.
 func strange(name string) (what, seen string) {
 	seen = strings.Map(func(r rune) rune {
 		switch {

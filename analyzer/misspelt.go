@@ -14,9 +14,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// misspelt returns warnings about names in matches and expressions that nothing else names, and that
-// are most likely misspellings of a name in other places of the documents. It looks only at the
-// documents: they do not know which names tasks will have.
+// misspelt returns warnings about names in matches and expressions that nothing else names, and
+// that are most likely misspellings of a name in other places of the documents. It looks only at
+// the documents: they do not know which names tasks will have.
 func misspelt(members []Member, tasks map[string]document.Class) (all []Remark) {
 	named := map[string]int{} // how often
 	note := func(names ...string) {

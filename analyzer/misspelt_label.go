@@ -55,8 +55,8 @@ func misspeltLabels(members []Member, tasks map[string]document.Class) (all []Re
 	return all
 }
 
-// labelNames are the values of one label that documents name. A list may have thousands, so they are
-// found by maps.
+// labelNames are the values of one label that documents name. A list may have thousands, so they
+// are found by maps.
 type labelNames struct {
 	places map[string]int      // in how many policies and declarations a value stands
 	folded map[string][]string // values by their small letters
@@ -108,8 +108,8 @@ func (m Member) listedValues() map[string]bool {
 	return listed
 }
 
-// slipped reports whether one value is most likely a misspelling of the other. Short values may both
-// be right, as gold and god.
+// slipped reports whether one value is most likely a misspelling of the other. Short values may
+// both be right, as gold and god.
 func slipped(value, other string) bool {
 	return min(len(value), len(other)) >= 5 && lang.Misspelt(value, []string{other}) != ""
 }

@@ -12,8 +12,8 @@ import (
 // Unaccompanied returns warnings about policies that compare an arriving task with the running
 // ones, where the documents declare no task that may be suspended: such a policy never sees a
 // running task. Code may register preemptible functions, so the runtime does not use it: it looks
-// at the tasks that have come. The same applies to switch() where the documents declare the kinds of
-// all tasks, and none can be suspended. tasks are the declarations of the documents.
+// at the tasks that have come. The same applies to switch() where the documents declare the kinds
+// of all tasks, and none can be suspended. tasks are the declarations of the documents.
 func Unaccompanied(members []Member, tasks map[string]document.Class) (all []Remark) {
 	all = append(all, vainSwitch(members, tasks)...)
 	for _, c := range tasks {

@@ -27,8 +27,8 @@ func sameFigure(r, o ir.Read) bool {
 	return r.Window > 0 && o.Window > 0 && r.Stub == o.Stub && r.Key == o.Key && r.Quantile == o.Quantile
 }
 
-// nearly reports whether two windows differ by less than a fifth, which is what a quantile may leave
-// out of its window.
+// nearly reports whether two windows differ by less than a fifth, which is what a quantile may
+// leave out of its window.
 func nearly(a, b time.Duration) bool {
 	return a != b && max(a, b)-min(a, b) < max(a, b)/5
 }

@@ -138,8 +138,8 @@ func (e *PreemptedError) Unwrap() (all []error) {
 }
 
 // Where returns the function, file and line of the safe point at which the task was thrown into. It
-// returns "" if the task was not running. In a WebAssembly guest, it returns the function that called
-// the guest, or "" in a thread of package guest, which no function called.
+// returns "" if the task was not running. In a WebAssembly guest, it returns the function that
+// called the guest, or "" in a thread of package guest, which no function called.
 func (e *PreemptedError) Where() string {
 	f, ok := e.first()
 	if !ok {

@@ -112,9 +112,9 @@ func TestTransportThrow(t *testing.T) {
 	}
 }
 
-// TestTransportCleanUp checks that clean-up gets the whole response to a request with a context that
-// does not end with the task, while a throw is due: the code returns because a call has failed, so
-// the throw does not unwind it.
+// TestTransportCleanUp checks that clean-up gets the whole response to a request with a context
+// that does not end with the task, while a throw is due: the code returns because a call has
+// failed, so the throw does not unwind it.
 func TestTransportCleanUp(t *testing.T) {
 	rt := tasktest.Start(t, cocoon.Config{})
 	_, err := rt.RegisterPolicy(cocoon.Policy{Name: "signal", On: cocoon.OnNotify("signal"), Expr: `task.name == "job" ? throw("signalled") : continue()`})

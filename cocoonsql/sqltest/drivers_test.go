@@ -159,19 +159,11 @@ func TestThrowCostsNoConnection(t *testing.T) {
 		connections := map[any]bool{}
 		for i := range 20 {
 			err := rt.Run(context.Background(), "job", func(ctx context.Context) error {
-				c, err := db.Conn(ctx)
+				tx, release, err := begun(ctx, db, connections)
 				if err != nil {
 					return err
 				}
-				defer c.Close()
-				if err := cocoonsql.Raw(ctx, c, func(own any) error { connections[own] = true; return nil }); err != nil {
-					return err
-				}
-				tx, err := c.BeginTx(ctx, nil)
-				if err != nil {
-					return err
-				}
-				defer tx.Rollback()
+				defer release()
 				if _, err := tx.ExecContext(ctx, "insert into thrown values ("+d.parameter(1)+")", i); err != nil {
 					return err
 				}

@@ -61,21 +61,29 @@ func TestThrowsAtRandomMoments(t *testing.T) {
 	})
 }
 
-// transfer moves money between the accounts, and adds its connection.
-func transfer(ctx context.Context, d database, db *sql.DB, connections map[any]bool) error {
+// begun begins a transaction, and adds its connection. release rolls back a transaction that has
+// not ended.
+func begun(ctx context.Context, db *sql.DB, connections map[any]bool) (tx *sql.Tx, release func(), err error) {
 	c, err := db.Conn(ctx)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer c.Close()
-	if err := cocoonsql.Raw(ctx, c, func(own any) error { connections[own] = true; return nil }); err != nil {
-		return err
+	if err = cocoonsql.Raw(ctx, c, func(own any) error { connections[own] = true; return nil }); err == nil {
+		tx, err = c.BeginTx(ctx, nil)
 	}
-	tx, err := c.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, nil, errors.Join(err, c.Close())
+	}
+	return tx, func() { tx.Rollback(); c.Close() }, nil
+}
+
+// transfer moves money between the accounts, and adds its connection.
+func transfer(ctx context.Context, d database, db *sql.DB, connections map[any]bool) error {
+	tx, release, err := begun(ctx, db, connections)
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback()
+	defer release()
 	for id, change := range []int{-1, 1} {
 		var money int
 		if err := tx.QueryRowContext(ctx, "select money from accounts where id = "+d.parameter(1), id).Scan(&money); err != nil {

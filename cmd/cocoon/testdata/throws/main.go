@@ -70,8 +70,8 @@ func fail(what string, err error) {
 	os.Exit(1)
 }
 
-// throwOut runs the work in a task, which must end by a throw, with its defers run. On a busy machine
-// a throw may arrive before the task defers anything: then throwOut runs another task.
+// throwOut runs the work in a task, which must end by a throw, with its defers run. On a busy
+// machine a throw may arrive before the task defers anything: then throwOut runs another task.
 func throwOut(rt *cocoon.Runtime, e engine) error {
 	began, deferred := false, false
 	err := rt.Run(context.Background(), "job", func(context.Context) error {
