@@ -26,8 +26,8 @@ var alike = func() map[rune]rune {
 }()
 
 // strange returns what makes a name differ from the one that a reader sees, and the name that a
-// reader sees: a letter of another alphabet within a word of Latin letters, a space that is none,
-// or a space at an end. It returns "" if there is nothing of that kind.
+// reader sees: a letter of another alphabet within a word of Latin letters, another character
+// that looks like a space, or a space at an end. It returns "" if there is nothing of that kind.
 func strange(name string) (what, seen string) {
 	seen = strings.Map(func(r rune) rune {
 		switch {
@@ -39,6 +39,9 @@ func strange(name string) (what, seen string) {
 		return r
 	}, name)
 	if plain := strings.TrimSpace(seen); plain != seen && plain != "" && seen == name {
+		if strings.HasPrefix(seen, " ") {
+			return "a space at its beginning", plain
+		}
 		return "a space at its end", plain
 	}
 	for _, word := range strings.FieldsFunc(seen, func(r rune) bool { return !unicode.IsLetter(r) }) {

@@ -20,11 +20,17 @@ func TestStrange(t *testing.T) {
 		"\uff27ET /a":          "GET /a",       // full width
 		" GET /a":              "GET /a",
 		"gold ":                "gold",
+		"gold\u00a0":           "gold",
 		"\u043e g\u043eld а b": "\u043e gold а b",
 	} {
 		what, seen := strange(name)
 		if seen != want && !(want == "" && what == "") || (what == "") != (want == "") {
 			t.Errorf("%q: %q, %q; want %q", name, what, seen, want)
+		}
+	}
+	for name, want := range map[string]string{" a": "a space at its beginning", " a ": "a space at its beginning", "a ": "a space at its end"} {
+		if what, _ := strange(name); what != want {
+			t.Errorf("%q has %s; want %s", name, what, want)
 		}
 	}
 }

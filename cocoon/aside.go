@@ -157,7 +157,7 @@ func (l *Loop) sweepOne(s *strand, now int64) bool {
 		if s.inBlock.Load() {
 			return false
 		}
-		if st != goroutine.Ready { // it does not compute yet: a crowd that wakes at once waits for processors
+		if st != goroutine.Ready { // a crowd that wakes at once waits for processors, and does not compute yet
 			c.seen.running(now)
 		}
 		if !s.ran {

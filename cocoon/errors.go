@@ -28,7 +28,7 @@ var (
 	ErrGoexit = errors.New("task called runtime.Goexit")
 )
 
-// errTaken refuses a state or policy of a document whose name code or another document has.
+// errTaken refuses a state or policy of a document: code or another document has its name.
 var errTaken = fmt.Errorf("%w by code or another document; choose another name, or load the document with LoadPolicyFile, which replaces what the same file declared before", ErrDuplicate)
 
 type cancelled struct{}

@@ -24,7 +24,7 @@ var public = []string{
 	"cocoondebug",
 }
 
-// documentation is that of the packages that a test has asked for. No test changes it.
+// documentation has the packages that a test has asked for. No test changes it.
 var documentation = map[string]*doc.Package{}
 
 // parsed returns the documentation of a package, and its examples. Files for all systems count.

@@ -34,7 +34,7 @@ func (f file) imports() []string {
 	return paths
 }
 
-// positions are those of all files that the tests parse.
+// positions has the positions of all files that the tests parse.
 var positions = token.NewFileSet()
 
 // sources returns the files of this module and of examples for all systems, to find also imports

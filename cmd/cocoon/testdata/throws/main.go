@@ -1,6 +1,5 @@
-// Throws is a program that is thrown out of engines of the standard library and of regexp2, again
-// and again, and tries them afterwards. Its test builds it by cocoon run. It prints a line for each
-// engine.
+// Throws runs engines of the standard library and of regexp2 in tasks with a time limit. After each
+// throw, it tries the engine. Its test builds it by cocoon run. It prints a line for each engine.
 package main
 
 import (
