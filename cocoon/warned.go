@@ -1,11 +1,13 @@
 package cocoon
 
 import (
+	"cmp"
 	"log/slog"
 	"maps"
 	"slices"
 
 	"github.com/cocoon-go/cocoon/analyzer"
+	"github.com/cocoon-go/cocoon/policy/document"
 )
 
 // tellWarnings logs the analyzer's warnings about policies that have come into force, and new
@@ -21,7 +23,7 @@ func (rt *Runtime) tellWarnings(added []*version) {
 		}
 	}
 	members := rt.members()
-	more := rt.newRemarks(&rt.toldTogether, append(analyzer.Together(members), analyzer.Mismatched(members, rt.declaredKinds())...))
+	more := rt.newRemarks(&rt.toldTogether, append(analyzer.Together(members), analyzer.Mismatched(members, rt.declarations())...))
 	for _, more := range []map[string][]string{more, rt.newRemarks(&rt.toldSlots, rt.onSlots())} {
 		for name, said := range more {
 			texts[name] = append(texts[name], said...)
@@ -78,6 +80,22 @@ func (v *version) located(err error) string {
 func (rt *Runtime) warn(texts map[string][]string) {
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		rt.log.add(slog.LevelWarn, "cocoon: policy may do something else than its author means", "policy", name, "warnings", texts[name])
+	}
+}
+
+// tellDocument logs the analyzer's warnings about the declarations of a document that has come into
+// force, unless the document before it had them. Called with regMu held.
+func (rt *Runtime) tellDocument(was, is *loadedDocument) {
+	var news []string
+	for _, r := range analyzer.InDocument(is.source, rt.members(), rt.declarations()) {
+		text := is.source.Refused(r.Part, r.Err)
+		is.warnings = append(is.warnings, r.Part.String()+": "+r.Err.Error())
+		if !slices.Contains(was.warnings, is.warnings[len(is.warnings)-1]) {
+			news = append(news, document.InFile(text, cmp.Or(is.file, "document")).Error())
+		}
+	}
+	if len(news) > 0 {
+		rt.log.add(slog.LevelWarn, "cocoon: document may do something else than its author means", "file", is.file, "warnings", news)
 	}
 }
 

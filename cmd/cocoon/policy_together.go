@@ -36,7 +36,7 @@ func (t together) reports() (all []report) {
 	}
 	for _, d := range t.documents {
 		r := report{File: d.file}
-		for _, remark := range slices.Concat(remarks, t.idle(d.Document)) {
+		for _, remark := range slices.Concat(remarks, t.idle(d.Document), analyzer.InDocument(d.Document, t.members, tasks)) {
 			if line, _ := d.Place(remark.Part); line > 0 {
 				r.Findings = append(r.Findings, found("warning", document.InFile(d.Refused(remark.Part, remark.Err), d.file)))
 			}
@@ -67,10 +67,7 @@ func (t together) idle(d *document.Document) (remarks []analyzer.Remark) {
 			remarks = append(remarks, analyzer.Remark{Part: document.Part{Kind: "tenants"}, Err: err})
 		}
 	}
-	if err := analyzer.VainCanary(d.Canary); err != nil {
-		remarks = append(remarks, analyzer.Remark{Part: document.Part{Kind: "canary"}, Err: err})
-	}
-	return append(remarks, analyzer.Strange(d.Tasks)...)
+	return remarks
 }
 
 // declared returns the declarations of all documents.
