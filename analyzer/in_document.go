@@ -30,7 +30,7 @@ func InDocument(d *document.Document, members []Member, tasks map[string]documen
 	}
 	for _, k := range d.NeverUnwind {
 		if k.Name == "main" {
-			about("never-unwind", k.Name, errors.New("never-unwind: main is the package of the program itself: a throw waits until its functions return, so it ends no task that they run; name functions, as in main.save"))
+			about("never-unwind", k.Name, errors.New("main is the package of the program itself: a throw waits until its functions return, so it ends no task that they run; name functions, as in main.save"))
 		}
 	}
 	return append(all, strangeNames(d)...)

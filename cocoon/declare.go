@@ -78,7 +78,11 @@ func (rt *Runtime) declaredOf(doc *document.Document, was *loadedDocument) (map[
 func (rt *Runtime) declarations() map[string]document.Class {
 	all := make(map[string]document.Class, len(rt.naming.declared))
 	for name, d := range rt.naming.declared {
-		all[name] = d.said
+		said := d.said
+		if whole, one := d.pattern.Name(); one && d.waits && rt.naming.registered[whole] != 0 {
+			said.Kind = "" // code has given it another one
+		}
+		all[name] = said
 	}
 	return all
 }

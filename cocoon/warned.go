@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/policy/document"
@@ -24,7 +25,7 @@ func (rt *Runtime) tellWarnings(added []*version) {
 	}
 	members := rt.members()
 	more := rt.newRemarks(&rt.toldTogether, append(analyzer.Together(members), analyzer.Mismatched(members, rt.declarations())...))
-	for _, more := range []map[string][]string{more, rt.newRemarks(&rt.toldSlots, rt.onSlots())} {
+	for _, more := range []map[string][]string{more, rt.newRemarks(&rt.toldSlots, rt.onSlots()), rt.newRemarks(&rt.toldKept, rt.unending())} {
 		for name, said := range more {
 			texts[name] = append(texts[name], said...)
 		}
@@ -83,6 +84,17 @@ func (rt *Runtime) warn(texts map[string][]string) {
 	}
 }
 
+// unending returns the warnings about policies that throw into functions that documents keep from
+// being unwound. Called with regMu held.
+func (rt *Runtime) unending() []analyzer.Remark {
+	var kept []document.Kept
+	for _, of := range rt.documentsKeep {
+		kept = append(kept, of...)
+	}
+	slices.SortFunc(kept, func(a, b document.Kept) int { return strings.Compare(a.Name, b.Name) })
+	return analyzer.Unending(rt.members(), kept)
+}
+
 // tellDocument logs the analyzer's warnings about the declarations of a document that has come into
 // force, unless the document before it had them. Called with regMu held.
 func (rt *Runtime) tellDocument(was, is *loadedDocument) {
@@ -94,6 +106,7 @@ func (rt *Runtime) tellDocument(was, is *loadedDocument) {
 			news = append(news, document.InFile(text, cmp.Or(is.file, "document")).Error())
 		}
 	}
+	rt.warn(rt.newRemarks(&rt.toldKept, rt.unending()))
 	if len(news) > 0 {
 		rt.log.add(slog.LevelWarn, "cocoon: document may do something else than its author means", "file", is.file, "warnings", news)
 	}

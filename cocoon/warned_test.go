@@ -53,6 +53,11 @@ func TestDeclarationsAreJudged(t *testing.T) {
 		{"tasks: {default: waits, GET /orders: {priority: 1}}", map[string]int{"warnings=": 1, file + `:2:9: task \"default\": all tasks without an entry of their own are declared to wait`: 1}},
 		{"tasks: {default: waits, GET /orders: {labels: {tier: g\u043eld}}}", map[string]int{"warnings=": 2, "are declared to wait": 1, "U+043E": 1}},
 		{"tasks: {GET /orders: {priority: 1}}\nlimits: [{func: GET /ordres, limit: 1s}]", map[string]int{"warnings=": 3, `did you mean \"GET /orders\"`: 1}},
+		{"never-unwind: [regexp/...]", map[string]int{"warnings=": 3}},
+		{"limits: [{func: regexp.Compile, limit: 1s}]\nnever-unwind: [regexp.MatchString]", map[string]int{"warnings=": 3}},
+		{"limits: [{func: regexp.Compile, limit: 1s}]\nnever-unwind: [regexp/...]", map[string]int{"warnings=": 4, `never-unwind keeps \"regexp.Compile\"`: 1}},
+		{"limits: [{func: regexp.Compile, limit: 2s}]\nnever-unwind: [regexp/...]", map[string]int{"warnings=": 4}},
+		{"tasks: {GET /events: waits}\npreemption: {every: 1ms}", map[string]int{"warnings=": 4}},
 	} {
 		must(t, os.WriteFile(file, []byte("version: 1\n"+c.text+"\n"), 0o600))
 		must(t, rt.LoadPolicyFile(file))

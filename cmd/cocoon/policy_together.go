@@ -25,10 +25,13 @@ type loaded struct {
 // states that it uses are unknown, so there are no warnings about states, and note says so.
 func (t together) reports() (all []report) {
 	remarks, tasks := analyzer.Together(t.members), map[string]document.Class{}
+	var kept []document.Kept
 	for _, d := range t.documents {
 		maps.Copy(tasks, d.Tasks)
+		kept = append(kept, d.NeverUnwind...)
 	}
 	remarks = append(remarks, analyzer.Mismatched(t.members, tasks)...)
+	remarks = append(remarks, analyzer.Unending(t.members, kept)...)
 	remarks = append(remarks, analyzer.OnFewSlots(t.members)...)
 	if t.whole {
 		remarks = append(remarks, analyzer.Unaccompanied(t.members, tasks)...)
