@@ -107,9 +107,30 @@ func (rt *Runtime) tellDocument(was, is *loadedDocument) {
 		}
 	}
 	rt.warn(rt.newRemarks(&rt.toldKept, rt.unending()))
+	rt.tellIdle(was.source, is)
 	if len(news) > 0 {
 		rt.log.add(slog.LevelWarn, "cocoon: document may do something else than its author means", "file", is.file, "warnings", news)
 	}
+}
+
+// tellIdle logs the policies of a document that decide nothing because of their modes, unless the
+// document before it had the same: such a mode is easily forgotten. Called with regMu held.
+func (rt *Runtime) tellIdle(was *document.Document, is *loadedDocument) {
+	observe, off := withMode(is.source, Observe), withMode(is.source, Off)
+	if len(observe)+len(off) == 0 || slices.Equal(observe, withMode(was, Observe)) && slices.Equal(off, withMode(was, Off)) {
+		return
+	}
+	rt.log.add(slog.LevelInfo, "cocoon: policies of the document decide nothing, because of their modes", "file", is.file, "observe", observe, "off", off)
+}
+
+// withMode returns what a document calls its policies of a mode.
+func withMode(d *document.Document, mode Mode) (names []string) {
+	for _, s := range d.Policies {
+		if s.Mode == mode {
+			names = append(names, d.Called(s.Name))
+		}
+	}
+	return names
 }
 
 // idleStates returns the registered states for which analyzer.Idle has a warning. Called with regMu

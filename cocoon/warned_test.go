@@ -70,6 +70,31 @@ func TestDeclarationsAreJudged(t *testing.T) {
 	}
 }
 
+// The modes of a document's policies that decide nothing are logged when they change.
+func TestIdleModesAreLogged(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
+	file := filepath.Join(t.TempDir(), "modes.yaml")
+	const line = "policies of the document decide nothing"
+	for i, c := range []struct {
+		text, want string
+		times      int
+	}{
+		{"limits: [{func: a, limit: 1s}]", line, 0},
+		{"limits: [{func: a, limit: 1s, mode: off}]", `observe=[] off="[limit of \"a\"]"`, 1},
+		{"limits: [{func: a, limit: 2s, mode: off}]", line, 1},
+		{"mode: observe\nlimits: [{func: a, limit: 2s}]", `observe="[limit of \"a\"]" off=[]`, 1},
+		{"limits: [{func: a, limit: 2s}]", line, 2},
+	} {
+		must(t, os.WriteFile(file, []byte("version: 1\n"+c.text+"\n"), 0o600))
+		must(t, rt.LoadPolicyFile(file))
+		rt.log.flush()
+		if n := log.count(c.want); n != c.times {
+			t.Errorf("%d: %d lines with %s, want %d:\n%s", i, n, c.want, c.times, &log)
+		}
+	}
+}
+
 // Warnings and throws of a limit say where its document declares it, and not a place in an
 // expression that no one has written.
 func TestLimitsAreNamedByTheirDocument(t *testing.T) {
