@@ -39,7 +39,7 @@ func (t together) reports() (all []report) {
 	}
 	for _, d := range t.documents {
 		r := report{File: d.file}
-		for _, remark := range slices.Concat(remarks, t.idle(d.Document), analyzer.InDocument(d.Document, t.members, tasks)) {
+		for _, remark := range slices.Concat(remarks, t.idle(d.Document, tasks)) {
 			if line, _ := d.Place(remark.Part); line > 0 {
 				r.Findings = append(r.Findings, found("warning", document.InFile(d.Refused(remark.Part, remark.Err), d.file)))
 			}
@@ -59,8 +59,9 @@ func (t together) note() string {
 	return "note: warnings about states, ranks and several policies come when there are no errors\n"
 }
 
-// idle returns the warnings about declarations of a document that no policy makes use of.
-func (t together) idle(d *document.Document) (remarks []analyzer.Remark) {
+// idle returns the warnings about declarations of a document: those that no policy makes use of, and
+// those that most likely say something else than their author means.
+func (t together) idle(d *document.Document, tasks map[string]document.Class) (remarks []analyzer.Remark) {
 	if !t.whole {
 		return nil
 	}
@@ -70,7 +71,7 @@ func (t together) idle(d *document.Document) (remarks []analyzer.Remark) {
 			remarks = append(remarks, analyzer.Remark{Part: document.Part{Kind: "tenants"}, Err: err})
 		}
 	}
-	return remarks
+	return append(remarks, analyzer.InDocument(d, t.members, tasks)...)
 }
 
 // declared returns the declarations of all documents.
