@@ -158,7 +158,7 @@ func (rt *Runtime) tellIdleStates() {
 	if t := rt.tenants.Load(); t != nil {
 		declared.Tenant, declared.Tenants = t.text, t.expected
 	}
-	rt.warn(rt.newRemarks(&rt.toldFlows, slices.Concat(analyzer.Flows(rt.members(), declared), rt.unsuspended(), rt.undatedTasks(), rt.unprioritized(), rt.otherKinds())))
+	rt.warn(rt.newRemarks(&rt.toldFlows, slices.Concat(analyzer.Flows(rt.members(), declared), rt.unsuspended(), rt.undatedTasks(), rt.unprioritized(), rt.otherKinds(), rt.unevaluated())))
 	rt.tellUnread()
 	names := rt.idleStates()
 	news := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(rt.toldIdle, name) })
