@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/policy"
@@ -14,18 +15,11 @@ import (
 // a name is either of tasks or of sections: a policy that names the one hides the limit.
 func hiddenLimits(members []Member, tasks map[string]document.Class) (all []Remark) {
 	asTask, asSection := map[string][]Member{}, map[string][]Member{} // the policies that name it so
-	limits := map[string]Member{}
 	for _, m := range members {
-		p := m.Verified.program
-		if p.On == stubs.Tick {
-			if name, ok := m.limitOf(); ok {
-				if m.Spec.Mode != policy.Off {
-					limits[name] = m
-				}
-				continue
-			}
+		if strings.HasPrefix(m.Spec.Name, limitPrefix) {
+			continue
 		}
-		names := map[string]bool{}
+		p, names := m.Verified.program, map[string]bool{}
 		for _, name := range slices.Concat(m.Spec.Match.Tasks, m.Spec.Match.Except) {
 			names[name] = true
 		}
@@ -41,9 +35,12 @@ func hiddenLimits(members []Member, tasks map[string]document.Class) (all []Rema
 			asSection[name] = append(asSection[name], m)
 		}
 	}
+	if len(asTask)+len(asSection) == 0 {
+		return nil // without a look at limits, of which there may be thousands
+	}
 	for _, m := range members {
 		name, ok := m.limitOf()
-		if l, enforced := limits[name]; !ok || !enforced || l.Spec.Name != m.Spec.Name {
+		if !ok || m.Spec.Mode == policy.Off || len(asTask[name])+len(asSection[name]) == 0 {
 			continue
 		}
 		by, section := asTask[name], false
