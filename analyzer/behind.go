@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
@@ -81,8 +82,14 @@ func (m Member) called() string {
 	return fmt.Sprintf("the policy %q", m.Spec.Name)
 }
 
+// limitPrefix begins the names of the policies of policy.TimeLimit.
+const limitPrefix = "time-limit/"
+
 // limitOf returns the name of the function or tasks if the policy is a limit of them.
 func (m Member) limitOf() (name string, ok bool) {
+	if !strings.HasPrefix(m.Spec.Name, limitPrefix) {
+		return "", false
+	}
 	for _, r := range m.Verified.program.Reads {
 		f := cmp.Or(r.Pattern, r.Key)
 		if s, err := (policy.TimeLimit{Func: f, Limit: time.Second}).Spec(); r.Stub == stubs.TaskSections && err == nil && s.Name == m.Spec.Name {

@@ -17,7 +17,7 @@ import (
 func Mismatched(members []Member, tasks map[string]document.Class) (all []Remark) {
 	for _, m := range members {
 		match, p := m.Spec.Match, m.Verified.program
-		all = append(all, m.dear(tasks)...)
+		all = append(append(all, m.dear(tasks)...), m.vainExceptions()...)
 		switches := p.On&stubs.Enqueue == 0 && p.MaySwitch()
 		for _, name := range match.Tasks {
 			declared := tasks[name].Kind
@@ -25,6 +25,8 @@ func Mismatched(members []Member, tasks map[string]document.Class) (all []Remark
 			switch {
 			case p.Demotes() && p.On == stubs.Tick && declared == "atomic" && !narrower(tasks, name):
 				all = append(all, m.about("match: the tasks %q are declared atomic, and on tick background() takes no slot from them: they keep it until they block or end", name))
+			case switches && declared == document.Waits && !(isPattern(name) && narrower(tasks, name)):
+				all = append(all, m.about("match: the tasks %q are declared to wait, and run without a slot: switch() suspends tasks of the kinds preemptible and both", name))
 			case kinds == nil || isPattern(name):
 			case len(match.Kinds) > 0 && !slices.ContainsFunc(match.Kinds, func(k string) bool { return slices.Contains(kinds, k) }):
 				all = append(all, m.about("match: the tasks %q are declared %s, and match.kinds has other kinds only; the policy matches none of these tasks", name, declared))
@@ -35,7 +37,7 @@ func Mismatched(members []Member, tasks map[string]document.Class) (all []Remark
 			}
 		}
 	}
-	return slices.Concat(all, misspelt(members, tasks), misspeltLoops(members), misspeltLabels(members, tasks), lookalikes(members))
+	return slices.Concat(all, misspelt(members, tasks), misspeltLoops(members), misspeltLabels(members, tasks), lookalikes(members), hiddenLimits(members, tasks))
 }
 
 // narrower reports whether documents declare tasks that a pattern matches, too.

@@ -1,15 +1,13 @@
 package analyzer
 
 import (
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
-	"github.com/cocoon-go/cocoon/policy/document"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -27,8 +25,12 @@ var alike = func() map[rune]rune {
 
 // strange returns what makes a name differ from the one that a reader sees, and the name that a
 // reader sees: a letter of another alphabet within a word of Latin letters, another character
-// that looks like a space, or a space at an end. It returns "" if there is nothing of that kind.
+// that looks like a space, a letter in two characters, or a space at an end. It returns "" if there
+// is nothing of that kind.
 func strange(name string) (what, seen string) {
+	if what, seen = parted(name); what != "" {
+		return what, seen
+	}
 	seen = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
@@ -67,6 +69,19 @@ func latin(r rune) rune {
 	return r
 }
 
+// keyTexts returns the constant parts of the key of a state.
+func keyTexts(by *ir.KeyOf) (texts []string) {
+	if by == nil {
+		return nil
+	}
+	for _, p := range by {
+		if p.Constant && p.Type == stubs.Name {
+			texts = append(texts, p.Text)
+		}
+	}
+	return texts
+}
+
 // lookalikes returns warnings about names in policies that differ from what a reader sees.
 func lookalikes(members []Member) (all []Remark) {
 	told := map[string]bool{}
@@ -81,28 +96,16 @@ func lookalikes(members []Member) (all []Remark) {
 			if r.Stub == stubs.TaskSections || r.Stub == stubs.TaskLabels || r.Stub == stubs.ArrivingLabels {
 				names = append(names, r.Key)
 			}
+			names = append(names, keyTexts(r.By)...)
 		}
+		for _, s := range m.Verified.program.Sites {
+			names = append(names, keyTexts(s.By)...)
+		}
+		names = append(names, m.Spec.On.Custom)
 		for i, name := range slices.Concat(match, names) {
 			if what, seen := strange(name); what != "" && !told[name] {
 				told[name] = true
 				all = append(all, m.aboutName(i < len(match), name, "write "+strconv.Quote(seen), "%q has %s", name, what))
-			}
-		}
-	}
-	return all
-}
-
-// Strange returns warnings about the names and labels of declared tasks that differ from what a
-// reader sees: a letter of another alphabet that looks like a Latin one, or a space at an end.
-func Strange(tasks map[string]document.Class) (all []Remark) {
-	for _, name := range slices.Sorted(maps.Keys(tasks)) {
-		names := []string{name}
-		for _, label := range slices.Sorted(maps.Keys(tasks[name].Labels)) {
-			names = append(names, label, tasks[name].Labels[label])
-		}
-		for _, n := range names {
-			if what, seen := strange(n); what != "" {
-				all = append(all, Remark{document.Part{Kind: "task", Name: name}, errors.New(strconv.Quote(n) + " has " + what + "; write " + strconv.Quote(seen))})
 			}
 		}
 	}

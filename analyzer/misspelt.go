@@ -52,7 +52,14 @@ func misspelt(members []Member, tasks map[string]document.Class) (all []Remark) 
 			told[name] = true
 			all = append(all, m.aboutName(matched, name, "leave it out", "%q has a query or a question mark, and names of requests have none", name))
 			return
-		case named[name] > 1:
+		}
+		if request := known.methodless(name); request != "" {
+			method, _, _ := strings.Cut(request, " /")
+			told[name] = true
+			all = append(all, m.aboutName(matched, name, "write "+strconv.Quote(method+" "+name), "%q matches no declared task, and names of requests begin with a method, as %q does", name, request))
+			return
+		}
+		if named[name] > 1 {
 			return
 		}
 		s := known.like(name)
@@ -141,6 +148,7 @@ func (m Member) loops() (names []string) {
 // declaration are the names of tasks that documents declare.
 type declaration struct {
 	tasks    map[string]document.Class
+	names    []string // without a star
 	patterns []lang.Pattern
 	plain    map[string]string // by the plain name, or by the path of a request
 }
@@ -155,6 +163,7 @@ func declaredNames(tasks map[string]document.Class) *declaration {
 			d.patterns = append(d.patterns, p)
 			continue
 		}
+		d.names = append(d.names, name)
 		d.plain[lang.Plain(name)] = name
 		d.plain["{"+unnamed(name)] = name
 		if _, path, ok := strings.Cut(name, " /"); ok {
@@ -181,6 +190,9 @@ func (d *declaration) like(name string) string {
 	if s := d.plain["{"+unnamed(name)]; s != "" && s != name && strings.Contains(name, "{") {
 		return s
 	}
+	if s := d.plain["{"+foreign.ReplaceAllString(name, "/{}")]; s != "" && foreign.MatchString(name) {
+		return s
+	}
 	if s := d.plain["{"+numbered.ReplaceAllString(name, "/{}$1")]; s != "" && numbered.MatchString(name) {
 		return s
 	}
@@ -197,6 +209,9 @@ var wildcard = regexp.MustCompile(`\{\w+(\.\.\.)?\}`)
 
 // numbered is a number in the path of a request, where its route has a wildcard.
 var numbered = regexp.MustCompile(`/[0-9]+(/|$)`)
+
+// foreign is a wildcard as other routers write it, such as :id or <int:id>.
+var foreign = regexp.MustCompile(`/(:\w+|<(\w+:)?\w+>)`)
 
 // expression reports whether a name is written like a regular expression.
 func expression(name string) bool {

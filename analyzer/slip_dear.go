@@ -11,6 +11,9 @@ import (
 
 // dear warns of a limit that ends tasks before the running time that a document expects of them.
 func (m Member) dear(tasks map[string]document.Class) (all []Remark) {
+	if len(tasks) == 0 {
+		return nil
+	}
 	name, limit := m.limited()
 	if c, ok := tasks[name]; ok && limit > 0 && c.Cost > limit {
 		all = append(all, Remark{document.Part{Kind: "policy", Name: m.Spec.Name},

@@ -46,17 +46,6 @@ func TestVainSwitch(t *testing.T) {
 	}
 }
 
-func TestVainCanary(t *testing.T) {
-	for share, want := range map[float64]string{0: "no task gets", 0.1: "<nil>", 1: "all tasks get"} {
-		if got := fmt.Sprint(VainCanary(&document.Canary{Share: share})); !strings.Contains(got, want) {
-			t.Errorf("%v: %s", share, got)
-		}
-	}
-	if err := VainCanary(nil); err != nil {
-		t.Error(err)
-	}
-}
-
 // Names that look like those of other tools: regular expressions, queries, requests with a number.
 func TestForeignNames(t *testing.T) {
 	for _, c := range []struct{ name, want string }{

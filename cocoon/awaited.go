@@ -1,11 +1,13 @@
 package cocoon
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/policy/document"
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
@@ -166,6 +168,23 @@ func (now *awaitedNow) add(m ir.Mention, met, labelMet bool) {
 func (v *version) awaits() []ir.Mention {
 	v.speaksOf.Do(v.lookAtNames)
 	return v.labels
+}
+
+// labels returns the labels by which the canaries in force choose tasks.
+func (c *canaries) labels() (names []string) {
+	if all := c.all.Load(); all != nil {
+		for _, one := range *all {
+			if label, ok := strings.CutPrefix(one.said.By, document.ByLabel); ok {
+				names = append(names, label)
+			}
+		}
+	}
+	return names
+}
+
+// ofLabel returns the mention of a label.
+func ofLabel(name string) ir.Mention {
+	return ir.Mention{Read: ir.Read{Stub: stubs.TaskLabels, Key: name}.Name()}
 }
 
 // mentions returns the names that the policy's expression compares with something.

@@ -232,6 +232,47 @@ func TestCanaryRollsBack(t *testing.T) {
 	}
 }
 
+// A canary one of whose sides has had no task says so: nothing is compared.
+func TestCanaryOfOneSide(t *testing.T) {
+	for _, c := range []struct {
+		share      float64
+		by         string
+		want       string
+		times      int
+		unmetLabel bool
+	}{
+		{0.5, "task.labels.nobody", "no task has got its policies", 1, true},
+		{0.999, "task.labels.user", "all tasks have got its policies", 1, false},
+		{0.5, "task", "compares nothing", 0, false},
+	} {
+		var lines journal
+		rt, file := start(t, Config{Logger: lines.logger()}), newPolicyFile(t)
+		must(t, file.load(t, rt, oldPolicy))
+		must(t, file.load(t, rt, fmt.Sprintf("canary: {share: %v, by: %s, rollback: {window: 1s, throws: 1000000}}\n", c.share, c.by)+newPolicy))
+		is := rt.files[string(file)]
+		for range 100 {
+			must(t, rt.Run(WithLabel(t.Context(), "user", "u"), "other", idle))
+		}
+		if c.share > 0.9 { // the only user is the canary's, and many more tasks would be
+			is.canary.mu.Lock()
+			is.canary.side[1].ended += 50000
+			is.canary.mu.Unlock()
+		}
+		if c.times == 0 {
+			for _, sides := range [][2]CanarySide{{}, {{Ended: 50}, {Ended: 50}}, {{Ended: 39}, {}}, {{}, {Ended: 39}}} {
+				if got := is.canary.oneSided(figures{side: sides}); got != "" {
+					t.Errorf("%+v: %s", sides, got)
+				}
+			}
+			continue
+		}
+		eventually(t, c.want, func() bool { return lines.count(c.want) == c.times })
+		if unmet := slices.Contains(rt.Stats().Unmet, "nobody"); unmet != c.unmetLabel {
+			t.Errorf("by %s: the label is unmet: %v", c.by, unmet)
+		}
+	}
+}
+
 // A canary that makes its tasks wait is rolled back by the figures of a loaded queue.
 func TestCanaryRollsBackByQueueing(t *testing.T) {
 	rt, file := start(t, Config{Slots: 1, MaxBypass: 10 * time.Millisecond}), newPolicyFile(t)

@@ -55,7 +55,7 @@ func (rt *Runtime) watchCanary(path string, is *loadedDocument) {
 	every := c.said.Rollback.Window / looksIn
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
-	window := []figures{c.figures()} // the oldest first
+	window, told := []figures{c.figures()}, false // the oldest first
 	for {
 		select {
 		case <-c.stop:
@@ -65,6 +65,11 @@ func (rt *Runtime) watchCanary(path string, is *loadedDocument) {
 		case <-ticker.C:
 		}
 		now := c.figures()
+		if side := c.oneSided(now); side != "" && !told && time.Since(c.since) >= c.said.Rollback.Window {
+			told = true
+			rt.log.add(slog.LevelWarn, "cocoon: canary compares nothing so far: "+side, "file", is.file, "share", c.said.Share, "by", c.said.By,
+				"canary", now.side[1].Ended, "rest", now.side[0].Ended)
+		}
 		why := c.erred()
 		if why == "" {
 			why = conditions(c.said.Rollback).holds(window[0], now)
@@ -77,6 +82,20 @@ func (rt *Runtime) watchCanary(path string, is *loadedDocument) {
 			window = window[1:]
 		}
 	}
+}
+
+// oneSided tells of a side that has had no task, although it should have had at least fewest by
+// its share; or it returns "". A label may be misspelt, and a few names or users may all be on the
+// same side.
+func (c *canary) oneSided(f figures) string {
+	rest, own := f.side[0].Ended, f.side[1].Ended
+	switch {
+	case own == 0 && float64(rest)*c.said.Share >= fewest:
+		return "no task has got its policies"
+	case rest == 0 && float64(own)*(1-c.said.Share) >= fewest:
+		return "all tasks have got its policies"
+	}
+	return ""
 }
 
 // erred returns the error of the first new version with one, or "". The condition needs no

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/internal/lang"
 	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/policy/document"
 )
 
 // Kind says how a task may be interleaved with other tasks: [Atomic], [Preemptible], [Safe], or
@@ -52,6 +53,8 @@ type declared struct {
 	cost   int64   // ns; 0: not declared
 	fixed  bool    // declared atomic
 	waits  bool    // declared to wait mostly
+
+	said document.Class // all of it, for warnings
 }
 
 // naming holds a runtime's knowledge of the names of tasks and sections. Names may come from

@@ -56,7 +56,7 @@ func (rt *Runtime) declaredOf(doc *document.Document, was *loadedDocument) (map[
 			return nil, doc.Refused(part, err)
 		}
 		whole, one := pattern.Name()
-		d := &declared{pattern: pattern, cost: int64(said.Cost), fixed: said.Kind == "atomic", waits: said.Kind == document.Waits}
+		d := &declared{pattern: pattern, cost: int64(said.Cost), fixed: said.Kind == "atomic", waits: said.Kind == document.Waits, said: said}
 		if said.Kind != "" && !d.waits {
 			d.kind = Kind(slices.Index(stubs.KindNames[:], said.Kind))
 		}
@@ -73,15 +73,18 @@ func (rt *Runtime) declaredOf(doc *document.Document, was *loadedDocument) (map[
 	return all, nil
 }
 
-// declaredKinds returns the kinds that documents declare. Called with regMu held.
-func (rt *Runtime) declaredKinds() map[string]document.Class {
-	kinds := make(map[string]document.Class, len(rt.naming.declared))
+// declarations returns what documents declare of tasks, as document.Document.Tasks. Called with
+// regMu held.
+func (rt *Runtime) declarations() map[string]document.Class {
+	all := make(map[string]document.Class, len(rt.naming.declared))
 	for name, d := range rt.naming.declared {
-		if d.fixed || d.kind != 0 {
-			kinds[name] = document.Class{Kind: stubs.KindNames[d.kind]}
+		said := d.said
+		if whole, one := d.pattern.Name(); one && d.waits && rt.naming.registered[whole] != 0 {
+			said.Kind = "" // code has given it another one
 		}
+		all[name] = said
 	}
-	return kinds
+	return all
 }
 
 // attrsOf returns the attributes of a class.

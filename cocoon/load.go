@@ -126,6 +126,7 @@ func (rt *Runtime) load(doc *document.Document, path, name string, text textSum)
 		}
 	}
 	is := c.commit()
+	rt.tellDocument(c.was, is)
 	if path != "" {
 		is.text, is.changes = text, changes
 		rt.files[path] = is

@@ -190,6 +190,9 @@ func (rt *Runtime) await() {
 	for _, k := range analyzer.KeyReads(rt.members()) {
 		names = append(names, slices.DeleteFunc(k.By, func(m ir.Mention) bool { return !isAwaited(m.Read) })...)
 	}
+	for _, label := range rt.canaries.labels() {
+		names = append(names, ofLabel(label))
+	}
 	awaited.replace(rt, names)
 	rt.keepTenants()
 	if len(rt.policies) > 0 {

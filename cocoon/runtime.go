@@ -61,7 +61,7 @@ type Runtime struct {
 	told     []string     // the names that were logged; guarded by regMu
 
 	// the states and warnings that were logged; guarded by regMu
-	toldIdle, toldUnread, toldTogether, toldFlows, toldSlots []string
+	toldIdle, toldUnread, toldTogether, toldFlows, toldSlots, toldKept []string
 
 	// passedOver holds the places that were logged: SafePoint calls that cannot be safe points, and
 	// calls that keep a throw for too long (keptAt).

@@ -42,7 +42,7 @@ type Stats struct {
 	// in expressions of policies, the names of tasks, sections, loops, tenants, labels, their
 	// values, and events, patterns of all these, and constant keys of states that policies only
 	// read; the events of OnNotify and of event: in documents; the label and the listed tenants of
-	// Tenants; and, from a minute after the first task on, entries of never-unwind that match no
+	// Tenants; the label of a canary; and, from a minute after the first task on, entries of never-unwind that match no
 	// function of the program. A name that stays here may be misspelt, or its function may not be a
 	// section because cocoon build did not know of its limit. The name of a task that only sections
 	// have had stays here, and the reverse. Names of functions that policies may call are left out.

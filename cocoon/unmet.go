@@ -33,6 +33,11 @@ func (rt *Runtime) unmetNames() unmetNames {
 		r.now.unmet(u)
 	}
 	rt.unmetTenants(u)
+	for _, label := range rt.canaries.labels() {
+		if !awaited.has(ofLabel(label)) {
+			u.note(label, "canary")
+		}
+	}
 	for _, name := range rt.unmetKept() {
 		u.note(name, "never-unwind")
 	}

@@ -54,6 +54,7 @@ type loadedDocument struct {
 	text     textSum
 	changes  []string // from the document before, in short; for the log
 	canary   *canary  // nil: it applies to all tasks
+	warnings []string // about its declarations
 
 	isNew      bool    // it stands for a document before the first one
 	rolledBack textSum // of the canary in whose place it came back

@@ -1,11 +1,14 @@
 package cocoon
 
 import (
+	"cmp"
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/cocoon-go/cocoon/analyzer"
+	"github.com/cocoon-go/cocoon/policy/document"
 )
 
 // tellWarnings logs the analyzer's warnings about policies that have come into force, and new
@@ -21,8 +24,8 @@ func (rt *Runtime) tellWarnings(added []*version) {
 		}
 	}
 	members := rt.members()
-	more := rt.newRemarks(&rt.toldTogether, append(analyzer.Together(members), analyzer.Mismatched(members, rt.declaredKinds())...))
-	for _, more := range []map[string][]string{more, rt.newRemarks(&rt.toldSlots, rt.onSlots())} {
+	more := rt.newRemarks(&rt.toldTogether, append(analyzer.Together(members), analyzer.Mismatched(members, rt.declarations())...))
+	for _, more := range []map[string][]string{more, rt.newRemarks(&rt.toldSlots, rt.onSlots()), rt.newRemarks(&rt.toldKept, rt.unending())} {
 		for name, said := range more {
 			texts[name] = append(texts[name], said...)
 		}
@@ -81,6 +84,55 @@ func (rt *Runtime) warn(texts map[string][]string) {
 	}
 }
 
+// unending returns the warnings about policies that throw into functions that documents keep from
+// being unwound. Called with regMu held.
+func (rt *Runtime) unending() []analyzer.Remark {
+	var kept []document.Kept
+	for _, of := range rt.documentsKeep {
+		kept = append(kept, of...)
+	}
+	slices.SortFunc(kept, func(a, b document.Kept) int { return strings.Compare(a.Name, b.Name) })
+	return analyzer.Unending(rt.members(), kept)
+}
+
+// tellDocument logs the analyzer's warnings about the declarations of a document that has come into
+// force, unless the document before it had them. Called with regMu held.
+func (rt *Runtime) tellDocument(was, is *loadedDocument) {
+	var news []string
+	for _, r := range analyzer.InDocument(is.source, rt.members(), rt.declarations()) {
+		text := is.source.Refused(r.Part, r.Err)
+		is.warnings = append(is.warnings, r.Part.String()+": "+r.Err.Error())
+		if !slices.Contains(was.warnings, is.warnings[len(is.warnings)-1]) {
+			news = append(news, document.InFile(text, cmp.Or(is.file, "document")).Error())
+		}
+	}
+	rt.warn(rt.newRemarks(&rt.toldKept, rt.unending()))
+	rt.tellIdle(was.source, is)
+	if len(news) > 0 {
+		rt.log.add(slog.LevelWarn, "cocoon: document may do something else than its author means", "file", is.file, "warnings", news)
+	}
+}
+
+// tellIdle logs the policies of a document that decide nothing because of their modes, unless the
+// document before it had the same: such a mode is easily forgotten. Called with regMu held.
+func (rt *Runtime) tellIdle(was *document.Document, is *loadedDocument) {
+	observe, off := withMode(is.source, Observe), withMode(is.source, Off)
+	if len(observe)+len(off) == 0 || slices.Equal(observe, withMode(was, Observe)) && slices.Equal(off, withMode(was, Off)) {
+		return
+	}
+	rt.log.add(slog.LevelInfo, "cocoon: policies of the document decide nothing, because of their modes", "file", is.file, "observe", observe, "off", off)
+}
+
+// withMode returns what a document calls its policies of a mode.
+func withMode(d *document.Document, mode Mode) (names []string) {
+	for _, s := range d.Policies {
+		if s.Mode == mode {
+			names = append(names, d.Called(s.Name))
+		}
+	}
+	return names
+}
+
 // idleStates returns the registered states for which analyzer.Idle has a warning. Called with regMu
 // held.
 func (rt *Runtime) idleStates() (names []string) {
@@ -106,7 +158,7 @@ func (rt *Runtime) tellIdleStates() {
 	if t := rt.tenants.Load(); t != nil {
 		declared.Tenant, declared.Tenants = t.text, t.expected
 	}
-	rt.warn(rt.newRemarks(&rt.toldFlows, slices.Concat(analyzer.Flows(rt.members(), declared), rt.unsuspended(), rt.undatedTasks(), rt.unprioritized(), rt.otherKinds())))
+	rt.warn(rt.newRemarks(&rt.toldFlows, slices.Concat(analyzer.Flows(rt.members(), declared), rt.unsuspended(), rt.undatedTasks(), rt.unprioritized(), rt.otherKinds(), rt.unevaluated())))
 	rt.tellUnread()
 	names := rt.idleStates()
 	news := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(rt.toldIdle, name) })

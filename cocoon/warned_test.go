@@ -39,6 +39,62 @@ func TestWarningsAreLogged(t *testing.T) {
 	has(`policy=ranks warnings="[document:2:46: policy \"ranks\": the policy \"order\" ranks the same tasks`, 1)
 }
 
+// Warnings about the declarations of a document are logged when it comes into force, and not again
+// while they stay.
+func TestDeclarationsAreJudged(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
+	file := filepath.Join(t.TempDir(), "declared.yaml")
+	for i, c := range []struct {
+		text string
+		want map[string]int // lines
+	}{
+		{"tasks: {GET /a: safe, GET /orders: {priority: 1}}", map[string]int{"warnings=": 0}},
+		{"tasks: {default: waits, GET /orders: {priority: 1}}", map[string]int{"warnings=": 1, file + `:2:9: task \"default\": all tasks without an entry of their own are declared to wait`: 1}},
+		{"tasks: {default: waits, GET /orders: {labels: {tier: g\u043eld}}}", map[string]int{"warnings=": 2, "are declared to wait": 1, "U+043E": 1}},
+		{"tasks: {GET /orders: {priority: 1}}\nlimits: [{func: GET /ordres, limit: 1s}]", map[string]int{"warnings=": 3, `did you mean \"GET /orders\"`: 1}},
+		{"never-unwind: [regexp/...]", map[string]int{"warnings=": 3}},
+		{"limits: [{func: regexp.Compile, limit: 1s}]\nnever-unwind: [regexp.MatchString]", map[string]int{"warnings=": 3}},
+		{"limits: [{func: regexp.Compile, limit: 1s}]\nnever-unwind: [regexp/...]", map[string]int{"warnings=": 4, `never-unwind keeps \"regexp.Compile\"`: 1}},
+		{"limits: [{func: regexp.Compile, limit: 2s}]\nnever-unwind: [regexp/...]", map[string]int{"warnings=": 4}},
+		{"tasks: {GET /events: waits}\npreemption: {every: 1ms}", map[string]int{"warnings=": 4}},
+	} {
+		must(t, os.WriteFile(file, []byte("version: 1\n"+c.text+"\n"), 0o600))
+		must(t, rt.LoadPolicyFile(file))
+		rt.log.flush()
+		for want, times := range c.want {
+			if n := log.count(want); n != times {
+				t.Errorf("%d: %d lines with %s, want %d:\n%s", i, n, want, times, &log)
+			}
+		}
+	}
+}
+
+// The modes of a document's policies that decide nothing are logged when they change.
+func TestIdleModesAreLogged(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
+	file := filepath.Join(t.TempDir(), "modes.yaml")
+	const line = "policies of the document decide nothing"
+	for i, c := range []struct {
+		text, want string
+		times      int
+	}{
+		{"limits: [{func: a, limit: 1s}]", line, 0},
+		{"limits: [{func: a, limit: 1s, mode: off}]", `observe=[] off="[limit of \"a\"]"`, 1},
+		{"limits: [{func: a, limit: 2s, mode: off}]", line, 1},
+		{"mode: observe\nlimits: [{func: a, limit: 2s}]", `observe="[limit of \"a\"]" off=[]`, 1},
+		{"limits: [{func: a, limit: 2s}]", line, 2},
+	} {
+		must(t, os.WriteFile(file, []byte("version: 1\n"+c.text+"\n"), 0o600))
+		must(t, rt.LoadPolicyFile(file))
+		rt.log.flush()
+		if n := log.count(c.want); n != c.times {
+			t.Errorf("%d: %d lines with %s, want %d:\n%s", i, n, c.want, c.times, &log)
+		}
+	}
+}
+
 // Warnings and throws of a limit say where its document declares it, and not a place in an
 // expression that no one has written.
 func TestLimitsAreNamedByTheirDocument(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/types"
 	"maps"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -126,7 +127,7 @@ func (c *specCheck) checkDocument(l loaded) {
 			c.reportDocument(l.source, "questionable: ", l.doc.Refused(part, w.Error))
 		}
 	}
-	for _, remark := range append(analyzer.Together(members), analyzer.Mismatched(members, l.doc.Tasks)...) {
+	for _, remark := range slices.Concat(analyzer.Together(members), analyzer.Mismatched(members, l.doc.Tasks), analyzer.Unending(members, l.doc.NeverUnwind), analyzer.InDocument(l.doc, members, l.doc.Tasks)) {
 		c.reportDocument(l.source, "questionable: ", l.doc.Refused(remark.Part, remark.Err))
 	}
 }

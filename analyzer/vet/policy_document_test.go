@@ -25,6 +25,7 @@ func checkDocuments(t *testing.T, r *analysistest.Result) {
 		`embedded_bytes.yaml:3:35-51: questionable: policy "c": queue.length < 0 is always false: queue.length is 0 or more here`,
 		`embedded_bytes.yaml:3:54-70: questionable: policy "c": throw("never") is never reached`,
 		`embedded_bytes.yaml:3:73-80: questionable: policy "c": the policy "order" ranks the same tasks: of two ranks of a task the last counts, and ranks compare as plain numbers; remove one of them; or rank in one policy, by a condition`,
+		`embedded_bytes.yaml:5:9-10: questionable: canary: the share is 1, so all tasks get the new policies, and none is left to compare with; leave canary out to promote it, or write a share below 1`,
 		`file.yaml:2:1-8: the document has no key "policys"; did you mean policies?`,
 		`joined.yaml:2:24-27: the number 010 begins with 0, which is octal to some readers and not to others; write 10, or 0o10`,
 		`opened.yaml:3:45-46: policy "d": the state hot is a bool and 1 is a plain number`,

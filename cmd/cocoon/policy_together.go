@@ -25,10 +25,13 @@ type loaded struct {
 // states that it uses are unknown, so there are no warnings about states, and note says so.
 func (t together) reports() (all []report) {
 	remarks, tasks := analyzer.Together(t.members), map[string]document.Class{}
+	var kept []document.Kept
 	for _, d := range t.documents {
 		maps.Copy(tasks, d.Tasks)
+		kept = append(kept, d.NeverUnwind...)
 	}
 	remarks = append(remarks, analyzer.Mismatched(t.members, tasks)...)
+	remarks = append(remarks, analyzer.Unending(t.members, kept)...)
 	remarks = append(remarks, analyzer.OnFewSlots(t.members)...)
 	if t.whole {
 		remarks = append(remarks, analyzer.Unaccompanied(t.members, tasks)...)
@@ -36,7 +39,7 @@ func (t together) reports() (all []report) {
 	}
 	for _, d := range t.documents {
 		r := report{File: d.file}
-		for _, remark := range slices.Concat(remarks, t.idle(d.Document)) {
+		for _, remark := range slices.Concat(remarks, t.idle(d.Document, tasks)) {
 			if line, _ := d.Place(remark.Part); line > 0 {
 				r.Findings = append(r.Findings, found("warning", document.InFile(d.Refused(remark.Part, remark.Err), d.file)))
 			}
@@ -56,8 +59,9 @@ func (t together) note() string {
 	return "note: warnings about states, ranks and several policies come when there are no errors\n"
 }
 
-// idle returns the warnings about declarations of a document that no policy makes use of.
-func (t together) idle(d *document.Document) (remarks []analyzer.Remark) {
+// idle returns the warnings about declarations of a document: those that no policy makes use of, and
+// those that most likely say something else than their author means.
+func (t together) idle(d *document.Document, tasks map[string]document.Class) (remarks []analyzer.Remark) {
 	if !t.whole {
 		return nil
 	}
@@ -67,10 +71,7 @@ func (t together) idle(d *document.Document) (remarks []analyzer.Remark) {
 			remarks = append(remarks, analyzer.Remark{Part: document.Part{Kind: "tenants"}, Err: err})
 		}
 	}
-	if err := analyzer.VainCanary(d.Canary); err != nil {
-		remarks = append(remarks, analyzer.Remark{Part: document.Part{Kind: "canary"}, Err: err})
-	}
-	return append(remarks, analyzer.Strange(d.Tasks)...)
+	return append(remarks, analyzer.InDocument(d, t.members, tasks)...)
 }
 
 // declared returns the declarations of all documents.

@@ -20,6 +20,7 @@ type Canary struct {
 
 // Rollback is when a canary ends by itself. A condition that is 0 is not given.
 type Rollback struct {
+	Given    bool          // the document has rollback
 	Window   time.Duration // over which the figures are taken
 	Throws   float64       // throws and refusals of the new versions per second
 	Failed   float64       // by how much more of the canary's tasks fail, as a share of them
@@ -67,6 +68,7 @@ func readBy(n *yaml.Node, to *string) error {
 }
 
 func readRollback(n *yaml.Node, r *Rollback) error {
+	r.Given = true
 	return decodeMap(n, "rollback", []key{
 		{name: "window", read: func(n *yaml.Node) error { return readRollbackWindow(n, &r.Window) }},
 		{name: "throws", read: func(n *yaml.Node) error { return readCondition(n, "throws", math.MaxInt32, &r.Throws) }},
@@ -110,7 +112,9 @@ func canaryOf(d *Document) map[string]Canary {
 	if d.Canary == nil {
 		return nil
 	}
-	return map[string]Canary{"": *d.Canary}
+	c := *d.Canary
+	c.Rollback.Given = false // says nothing that its conditions do not
+	return map[string]Canary{"": c}
 }
 
 func canaryDetails(_ string, a, b Canary) []string {

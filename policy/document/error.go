@@ -170,8 +170,10 @@ func (e *Error) inMatch(policy *yaml.Node) {
 		return
 	}
 	first := len(e.Reason)
-	for nodes := policy.Content[i+1 : i+2]; len(nodes) > 0; nodes = slices.Concat(nodes[1:], nodes[0].Content) {
-		n := nodes[0]
+	nodes := slices.Clone(policy.Content[i+1 : i+2])
+	for k := 0; k < len(nodes); k++ { // a match may have thousands of names
+		n := nodes[k]
+		nodes = append(nodes, n.Content...)
 		if at := strings.Index(e.Reason, strconv.Quote(n.Value)); n.Kind == yaml.ScalarNode && 0 <= at && at < first {
 			first, e.Line, e.Col = at, n.Line, n.Column
 		}

@@ -16,6 +16,27 @@ type Kept struct {
 	NoSuspend bool
 }
 
+// Keeper returns a function that finds the first entry that keeps a function of the program, given
+// its name as in stack traces; "" is none.
+func Keeper(kept []Kept) func(function string) string {
+	var rules []keep.Rule
+	for _, k := range kept {
+		rules = append(rules, keep.Rule{Pattern: k.Name})
+	}
+	all := keep.NewSet(rules, "")
+	return func(function string) string {
+		if is, _ := all.Match(function); !is {
+			return ""
+		}
+		for _, r := range rules {
+			if is, _ := keep.NewSet([]keep.Rule{r}, "").Match(function); is {
+				return r.Pattern
+			}
+		}
+		return ""
+	}
+}
+
 // maxKept is the greatest number of entries of never-unwind in a document: each costs time at a
 // throw, for each function on the stack.
 const maxKept = 256
