@@ -85,14 +85,14 @@ func (in *Instance) run(ctx context.Context, a *activation, j job) (results []ui
 		a.account.set(&in.module.config, nil)
 	}
 	if !a.known {
-		fn, err := in.begin(a)
+		ready, err := in.begin(a)
 		if err != nil {
 			return nil, err
 		}
-		if fn != nil {
-			defer a.finish(fn)
+		if ready {
+			defer in.finish(a)
 			a.proceed()
-			return a.perform(fn, j)
+			return a.invoke(j)
 		}
 		defer in.part(a)
 	}
@@ -166,36 +166,19 @@ func (a *activation) invokeOn(fn api.Function, stack []uint64) error {
 
 // take returns the exported function for one call, which no other call uses at the same time: each
 // value of type api.Function has one stack.
+// The caller has the turn.
 func (in *Instance) take(f *export) api.Function {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if fn := in.takeIdle(f); fn != nil {
-		return fn
+	free := in.idle[f.index]
+	if n := len(free) - 1; n >= 0 {
+		in.idle[f.index] = free[:n]
+		return free[n]
 	}
 	return in.api.ExportedFunction(f.name)
 }
 
-// takeIdle is take for a function that an earlier call has put back, or nil. Called under the lock.
-func (in *Instance) takeIdle(f *export) (fn api.Function) {
-	free := in.idle[f.index]
-	if n := len(free) - 1; n >= 0 {
-		fn, in.idle[f.index] = free[n], free[:n]
-	}
-	return fn
-}
-
-// putBack keeps the function for another call.
+// putBack keeps the function for another call. The caller has the turn.
 func (in *Instance) putBack(f *export, fn api.Function) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.keep(f, fn)
-}
-
-// keep is putBack. Called under the lock.
-func (in *Instance) keep(f *export, fn api.Function) {
-	if in.cause == nil {
-		in.idle[f.index] = append(in.idle[f.index], fn)
-	}
+	in.idle[f.index] = append(in.idle[f.index], fn)
 }
 
 // outcome returns the error of a call that wazero has ended with err.
