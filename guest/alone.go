@@ -75,13 +75,18 @@ func (in *Instance) finish(a *activation) {
 		in.stacks.base = a.sp // other calls read it only while no call has this stack
 	}
 	last := false
-	if !in.claim.CompareAndSwap(a, &vacant) {
+	alone := in.claim.CompareAndSwap(a, &vacant)
+	if !alone {
 		in.lock()
 		in.turns.leave().wake()
 		last = in.remove(a)
 		in.unlock()
 	}
-	a.end(nil)
+	a.over()
+	if alone && a.brief {
+		*a = activation{}
+		used.Put(a)
+	}
 	if last {
 		in.free(context.Background())
 	}

@@ -35,7 +35,7 @@ func (in *Instance) Call(ctx context.Context, function string, args ...uint64) (
 		return in.callOutside(ctx, f, job{args: slices.Clone(args)})
 	}
 	return cocoon.Section(ctx, f.task, func() ([]uint64, error) {
-		return in.run(ctx, &activation{in: in, function: f}, job{args: args})
+		return in.run(ctx, in.activateBriefly(f), job{args: args})
 	})
 }
 
@@ -48,7 +48,7 @@ func (in *Instance) hosts(ctx context.Context) bool {
 // callOutside makes a call as a task of its own. It is a function of its own because what it passes
 // to the loop is allocated, and a call inside a task passes nothing.
 func (in *Instance) callOutside(ctx context.Context, f *export, j job) (results []uint64, err error) {
-	a := &activation{in: in, function: f, owned: true}
+	a := in.activate(f, true)
 	err = in.loop(ctx).Run(ctx, f.task, func(ctx context.Context) (err error) {
 		results, err = in.run(ctx, a, j)
 		return err
@@ -107,7 +107,7 @@ func (in *Instance) run(ctx context.Context, a *activation, j job) (results []ui
 
 // call runs the guest when it is its turn.
 func (a *activation) call(j job) ([]uint64, error) {
-	defer a.end(nil)
+	defer a.over()
 	if below := a.outer.within(a.in); below != nil && !a.in.shares() {
 		a.kept = below.keeper()
 		below.charge()
@@ -153,7 +153,7 @@ func (a *activation) invokeOn(fn api.Function, stack []uint64) error {
 	if sp != nil {
 		was = sp.Get()
 	}
-	err := fn.CallWithStack(a, stack)
+	err := fn.CallWithStack(a.scope, stack)
 	if err == nil {
 		return nil
 	}

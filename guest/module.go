@@ -222,8 +222,9 @@ func (m *Module) Instantiate(ctx context.Context, config wazero.ModuleConfig) (*
 
 // start instantiates the module inside a task.
 func (in *Instance) start(ctx context.Context, config wazero.ModuleConfig) (err error) {
-	a := &activation{Context: ctx, in: in, function: &export{name: "start"}, g: goroutine.ID()}
-	a.account = &a.own
+	a := in.activate(&export{name: "start"}, false)
+	defer a.over()
+	a.Context, a.g, a.account = ctx, goroutine.ID(), &a.own
 	a.account.set(&in.module.config, nil)
 	if err := in.join(a); err != nil {
 		return err
@@ -232,7 +233,7 @@ func (in *Instance) start(ctx context.Context, config wazero.ModuleConfig) (err 
 	if err := a.enter(); err != nil {
 		return err
 	}
-	in.api, err = in.module.runtime.InstantiateModule(a, in.module.compiled, config)
+	in.api, err = in.module.runtime.InstantiateModule(a.scope, in.module.compiled, config)
 	a.leave()
 	if err != nil {
 		return a.reason(err)
@@ -242,7 +243,7 @@ func (in *Instance) start(ctx context.Context, config wazero.ModuleConfig) (err 
 		in.stacks.base = in.sp.Get()
 	}
 	if f := in.module.exports["_initialize"]; f != nil && f.params == 0 {
-		_, err = in.run(ctx, &activation{in: in, function: f}, job{})
+		_, err = in.run(ctx, in.activate(f, false), job{})
 	}
 	return err
 }
