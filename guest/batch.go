@@ -23,7 +23,7 @@ import (
 // another call of a guest, inside Block of this package, or after fn has returned: it returns an
 // error there.
 func (in *Instance) Batch(ctx context.Context, function string, fn func(ctx context.Context, call func(stack []uint64) error) error) error {
-	f, err := in.module.export(function)
+	f, err := in.export(function)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ import (
 // guest exited with a code other than 0, or that a function with results exited instead of
 // returning them.
 func (in *Instance) Call(ctx context.Context, function string, args ...uint64) (results []uint64, err error) {
-	f, err := in.module.export(function)
+	f, err := in.export(function)
 	if err == nil {
 		err = f.accepts(len(args))
 	}

@@ -124,3 +124,41 @@ func claimed(ctx context.Context, t *testing.T, r *rand.Rand, in *Instance) (err
 	}
 	return err
 }
+
+// A context that a host function keeps leads to no call after the call's end: Block with it leaves
+// the turn to the thread that has it.
+func TestKeptContext(t *testing.T) {
+	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		var kept context.Context
+		has, ends := make(chan struct{}), make(chan struct{})
+		in := instance(t, compiled(t, c, func(ctx context.Context, _ api.Module, x uint32) uint32 {
+			if x == 0 {
+				kept = ctx
+			} else {
+				close(has)
+				cocoon.Block(ctx, func() error { <-ends; return nil })
+			}
+			return x
+		}))
+		err := rt.Run(background, "job", func(ctx context.Context) error {
+			if _, err := in.Call(ctx, "call", 0); err != nil {
+				return err
+			}
+			thread := in.Spawn(ctx, "call", 1)
+			cocoon.Block(ctx, func() error { <-has; return nil })
+			before := in.holder()
+			Block(kept, func() error {
+				if now := in.holder(); now != before {
+					t.Error("Block has taken the turn from the thread that has it")
+				}
+				return nil
+			})
+			close(ends)
+			_, err := thread.Wait(ctx)
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -25,6 +25,8 @@ type Instance struct {
 
 	frame frame
 
+	latest atomic.Pointer[export] // of the latest call: most calls are of the same function
+
 	claim  atomic.Pointer[activation] // see alone.go
 	mu     sync.Mutex                 // guards what follows; taken last, and no other code is called under it
 	turns  turns[*activation]

@@ -84,6 +84,18 @@ func (f *export) accepts(n int) error {
 	return nil
 }
 
+// export returns the named function.
+func (in *Instance) export(name string) (*export, error) {
+	if f := in.latest.Load(); f != nil && f.name == name {
+		return f, nil
+	}
+	f, err := in.module.export(name)
+	if err == nil {
+		in.latest.Store(f)
+	}
+	return f, err
+}
+
 func (m *Module) missing(name string) error {
 	return fmt.Errorf("%s exports no function %q", about(m.config.Name), name)
 }
