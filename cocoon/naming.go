@@ -138,7 +138,7 @@ func (rt *Runtime) meets(name string) *named {
 		rt.overflown("section", name)
 		return s
 	}
-	s.text = strings.Clone(name)
+	s.text, s.kept = strings.Clone(name), true
 	kept, loaded := rt.naming.sections.LoadOrStore(s.text, s)
 	if !loaded {
 		rt.naming.sectionCount.Add(1)

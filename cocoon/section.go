@@ -62,7 +62,11 @@ func (s *strand) openSection(name string) (id uint64, depth int32) {
 		s.meet(notify.Now()) // its running time stood still while it waited
 		s.loop.unlock()
 	}
-	return s.sections.push(s.loop.rt.meets(name), s.running(notify.Now()))
+	met := s.sections.again(name)
+	if met == nil {
+		met = s.loop.rt.meets(name)
+	}
+	return s.sections.push(met, s.running(notify.Now()))
 }
 
 // leaveSection is the boundary of the section.

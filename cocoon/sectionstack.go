@@ -55,6 +55,20 @@ func (st *sectionStack) named(name string) bool {
 	return false
 }
 
+// again returns the name if the section that was opened last at the present depth has it, too: code
+// that opens sections in a loop needs no search for their names. It returns nil for a name that the
+// runtime does not keep, which is counted at each use.
+func (st *sectionStack) again(name string) *named {
+	open, depth := st.open.Load(), st.depth.Load()
+	if open == nil || depth >= stubs.MaxStack {
+		return nil
+	}
+	if was := open[depth].name.Load(); was != nil && was.kept && was.text == name {
+		return was
+	}
+	return nil
+}
+
 // push opens a section. cut, called with the depth that push returns, closes it. The id is never 0,
 // and no other section of the strand has it, in any task, so a request for one section never
 // reaches another. Ids unique in the process would need a word that all cores write.
@@ -69,7 +83,9 @@ func (st *sectionStack) push(name *named, running int64) (id uint64, depth int32
 	st.change.Add(1)
 	if depth < stubs.MaxStack {
 		o := &open[depth]
-		o.name.Store(name)
+		if o.name.Load() != name {
+			o.name.Store(name)
+		}
 		o.start.Store(running)
 		o.id.Store(id)
 		o.inserted = false

@@ -11,6 +11,7 @@ import (
 type named struct {
 	text string
 	id   stubs.NameID
+	kept bool // the runtime keeps it
 
 	selected atomic.Pointer[selection]
 }

@@ -3,6 +3,7 @@ package guest
 import (
 	"context"
 	"math"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/cocoon"
@@ -11,21 +12,18 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// activation is one call of a guest's function. It is the context that the guest's host functions
-// get, so that the host finds it in one step. Only the goroutine of the call uses it, except for
+// activation is one call of a guest's function. Only the goroutine of the call uses it, except for
 // the fields whose comments name a lock.
 type activation struct {
-	context.Context // the task's
+	*scope
 
-	in       *Instance
 	function *export
 	outer    *activation // the call of a guest that this one is nested in, on the same goroutine
 	account  *account    // of the thread, or own; nested calls share it
 	own      account
-	owned    bool // the task was made for this call
-	known    bool // it is among the instance's live calls
-	at       int  // its index there; guarded by the instance's lock
-	g        uintptr
+	brief    bool        // another call may use it after its end, if only this goroutine knows it
+	known    bool        // it is among the instance's live calls
+	at       int         // its index there; guarded by the instance's lock
 	sp       uint64      // the guest's stack pointer, while another thread has the turn
 	stack    stack       // what was allocated for it
 	stopped  error       // why the guest was stopped, by means other than a throw
@@ -43,8 +41,47 @@ type activation struct {
 	reserved bool          // it was queued for the turn before it asked
 	waitsFor *Instance     // where it waits for its turn; guarded by the package's waits
 	inner    *activation   // the call nested in this one; guarded by the package's waits
+}
 
-	ending atomic.Pointer[ending]
+// scope is the context that the host functions of a call get, so that the host finds the call in
+// one step. They may keep it after the end of the call.
+type scope struct {
+	context.Context // the task's
+
+	in      *Instance
+	g       uintptr
+	current *activation // nil after its end; for its goroutine only
+	owned   bool        // the task was made for this call
+	ending  atomic.Pointer[ending]
+}
+
+// activate makes an activation for a call of the function.
+func (in *Instance) activate(f *export, owned bool) *activation {
+	x := &struct {
+		activation
+		scope scope
+	}{}
+	a := &x.activation
+	a.scope, a.function = &x.scope, f
+	x.scope.in, x.scope.current, x.scope.owned = in, a, owned
+	return a
+}
+
+// used are activations that calls have used. Without them, an activation would be most of what a
+// call allocates.
+var used = sync.Pool{New: func() any { return new(activation) }}
+
+// activateBriefly is activate for a call of which nothing is used after its end.
+func (in *Instance) activateBriefly(f *export) *activation {
+	a := used.Get().(*activation)
+	a.scope, a.function, a.brief = &scope{in: in, current: a}, f, true
+	return a
+}
+
+// over ends what the call leaves to the program.
+func (a *activation) over() {
+	a.current = nil
+	a.end(nil)
 }
 
 // ending is a context that ends with a call that is a section of a task with more to do.
@@ -53,34 +90,34 @@ type ending struct {
 	cancel context.CancelCauseFunc
 }
 
-type activationKey struct{}
+type scopeKey struct{}
 
 // Value implements context.Context.
-func (a *activation) Value(key any) any {
-	if key == (activationKey{}) {
-		return a
+func (s *scope) Value(key any) any {
+	if key == (scopeKey{}) {
+		return s
 	}
-	if e := a.ending.Load(); e != nil {
+	if e := s.ending.Load(); e != nil {
 		return e.Value(key)
 	}
-	return a.Context.Value(key)
+	return s.Context.Value(key)
 }
 
 // Done implements context.Context. The channel is closed when the task's context ends, or the
 // instance is closed.
-func (a *activation) Done() <-chan struct{} {
-	if a.owned {
-		return a.Context.Done() // closing the instance cancels the task
+func (s *scope) Done() <-chan struct{} {
+	if s.owned {
+		return s.Context.Done() // closing the instance cancels the task
 	}
-	e := a.ending.Load()
+	e := s.ending.Load()
 	if e == nil {
 		e = new(ending)
-		e.Context, e.cancel = context.WithCancelCause(a.Context)
-		if !a.ending.CompareAndSwap(nil, e) {
+		e.Context, e.cancel = context.WithCancelCause(s.Context)
+		if !s.ending.CompareAndSwap(nil, e) {
 			e.cancel(nil)
-			e = a.ending.Load()
+			e = s.ending.Load()
 		}
-		if err := a.in.refusal(); err != nil {
+		if err := s.in.refusal(); err != nil {
 			e.cancel(err)
 		}
 	}
@@ -88,30 +125,30 @@ func (a *activation) Done() <-chan struct{} {
 }
 
 // Err implements context.Context.
-func (a *activation) Err() error {
-	if e := a.ending.Load(); e != nil {
+func (s *scope) Err() error {
+	if e := s.ending.Load(); e != nil {
 		return e.Context.Err()
 	}
-	return a.Context.Err()
+	return s.Context.Err()
 }
 
 // end ends the context of the call.
-func (a *activation) end(cause error) {
-	if e := a.ending.Load(); e != nil {
+func (s *scope) end(cause error) {
+	if e := s.ending.Load(); e != nil {
 		e.cancel(cause)
 	}
 }
 
 // activationOf returns the call of a guest that ctx belongs to, if the calling goroutine makes it.
 func activationOf(ctx context.Context) *activation {
-	a, ok := ctx.(*activation)
+	s, ok := ctx.(*scope)
 	if !ok {
-		a, ok = ctx.Value(activationKey{}).(*activation)
+		s, ok = ctx.Value(scopeKey{}).(*scope)
 	}
-	if !ok || a.g != goroutine.ID() {
+	if !ok || s.g != goroutine.ID() {
 		return nil
 	}
-	return a
+	return s.current
 }
 
 // inside reports whether a is a call of the instance, or nested in one.

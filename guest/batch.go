@@ -23,7 +23,7 @@ import (
 // another call of a guest, inside Block of this package, or after fn has returned: it returns an
 // error there.
 func (in *Instance) Batch(ctx context.Context, function string, fn func(ctx context.Context, call func(stack []uint64) error) error) error {
-	f, err := in.module.export(function)
+	f, err := in.export(function)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (in *Instance) Batch(ctx context.Context, function string, fn func(ctx cont
 		return err
 	}
 	_, err = cocoon.Section(ctx, f.task, func() ([]uint64, error) {
-		return in.run(ctx, &activation{in: in, function: f}, j)
+		return in.run(ctx, in.activate(f, false), j)
 	})
 	return err
 }
@@ -49,7 +49,7 @@ func (a *activation) batch(fn api.Function, body func(context.Context, func([]ui
 	runs, over := false, false
 	defer func() { over = true }()
 	n := 0
-	return body(a, func(stack []uint64) error {
+	return body(a.scope, func(stack []uint64) error {
 		if a.g != goroutine.ID() || runs || over || a.absent || a.inner != nil {
 			return a.named(errMisplaced)
 		}

@@ -24,7 +24,7 @@ import (
 // guest exited with a code other than 0, or that a function with results exited instead of
 // returning them.
 func (in *Instance) Call(ctx context.Context, function string, args ...uint64) (results []uint64, err error) {
-	f, err := in.module.export(function)
+	f, err := in.export(function)
 	if err == nil {
 		err = f.accepts(len(args))
 	}
@@ -35,7 +35,7 @@ func (in *Instance) Call(ctx context.Context, function string, args ...uint64) (
 		return in.callOutside(ctx, f, job{args: slices.Clone(args)})
 	}
 	return cocoon.Section(ctx, f.task, func() ([]uint64, error) {
-		return in.run(ctx, &activation{in: in, function: f}, job{args: args})
+		return in.run(ctx, in.activateBriefly(f), job{args: args})
 	})
 }
 
@@ -48,7 +48,7 @@ func (in *Instance) hosts(ctx context.Context) bool {
 // callOutside makes a call as a task of its own. It is a function of its own because what it passes
 // to the loop is allocated, and a call inside a task passes nothing.
 func (in *Instance) callOutside(ctx context.Context, f *export, j job) (results []uint64, err error) {
-	a := &activation{in: in, function: f, owned: true}
+	a := in.activate(f, true)
 	err = in.loop(ctx).Run(ctx, f.task, func(ctx context.Context) (err error) {
 		results, err = in.run(ctx, a, j)
 		return err
@@ -85,14 +85,14 @@ func (in *Instance) run(ctx context.Context, a *activation, j job) (results []ui
 		a.account.set(&in.module.config, nil)
 	}
 	if !a.known {
-		fn, err := in.begin(a)
+		ready, err := in.begin(a)
 		if err != nil {
 			return nil, err
 		}
-		if fn != nil {
-			defer a.finish(fn)
+		if ready {
+			defer in.finish(a)
 			a.proceed()
-			return a.perform(fn, j)
+			return a.invoke(j)
 		}
 		defer in.part(a)
 	}
@@ -107,7 +107,7 @@ func (in *Instance) run(ctx context.Context, a *activation, j job) (results []ui
 
 // call runs the guest when it is its turn.
 func (a *activation) call(j job) ([]uint64, error) {
-	defer a.end(nil)
+	defer a.over()
 	if below := a.outer.within(a.in); below != nil && !a.in.shares() {
 		a.kept = below.keeper()
 		below.charge()
@@ -153,7 +153,7 @@ func (a *activation) invokeOn(fn api.Function, stack []uint64) error {
 	if sp != nil {
 		was = sp.Get()
 	}
-	err := fn.CallWithStack(a, stack)
+	err := fn.CallWithStack(a.scope, stack)
 	if err == nil {
 		return nil
 	}
@@ -166,36 +166,19 @@ func (a *activation) invokeOn(fn api.Function, stack []uint64) error {
 
 // take returns the exported function for one call, which no other call uses at the same time: each
 // value of type api.Function has one stack.
+// The caller has the turn.
 func (in *Instance) take(f *export) api.Function {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if fn := in.takeIdle(f); fn != nil {
-		return fn
+	free := in.idle[f.index]
+	if n := len(free) - 1; n >= 0 {
+		in.idle[f.index] = free[:n]
+		return free[n]
 	}
 	return in.api.ExportedFunction(f.name)
 }
 
-// takeIdle is take for a function that an earlier call has put back, or nil. Called under the lock.
-func (in *Instance) takeIdle(f *export) (fn api.Function) {
-	free := in.idle[f.index]
-	if n := len(free) - 1; n >= 0 {
-		fn, in.idle[f.index] = free[n], free[:n]
-	}
-	return fn
-}
-
-// putBack keeps the function for another call.
+// putBack keeps the function for another call. The caller has the turn.
 func (in *Instance) putBack(f *export, fn api.Function) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.keep(f, fn)
-}
-
-// keep is putBack. Called under the lock.
-func (in *Instance) keep(f *export, fn api.Function) {
-	if in.cause == nil {
-		in.idle[f.index] = append(in.idle[f.index], fn)
-	}
+	in.idle[f.index] = append(in.idle[f.index], fn)
 }
 
 // outcome returns the error of a call that wazero has ended with err.

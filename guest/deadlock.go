@@ -62,7 +62,7 @@ func (a *activation) waitedFor() {
 
 // holder returns the call that has the turn, or nil.
 func (in *Instance) holder() *activation {
-	in.mu.Lock()
-	defer in.mu.Unlock()
+	in.lock()
+	defer in.unlock()
 	return in.turns.holder
 }

@@ -81,8 +81,8 @@ func (a *activation) final(err error) error {
 	if !errors.Is(err, cocoon.ErrCancelled) {
 		return err
 	}
-	a.in.mu.Lock()
-	defer a.in.mu.Unlock()
+	a.in.lock()
+	defer a.in.unlock()
 	if !a.evicted {
 		return err
 	}

@@ -30,11 +30,11 @@ func (in *Instance) RunFuel(ctx context.Context, n int64) (left int, err error) 
 		return 0, fmt.Errorf("%s: RunFuel for %d units of fuel; want 1 or more", about(c.Name), n)
 	}
 	used := make(chan struct{})
-	in.mu.Lock()
+	in.lock()
 	in.frame.used = used
 	in.frame.left.Store(n + min(in.frame.left.Load(), 0))
 	in.frame.bound.Store(true)
-	in.mu.Unlock()
+	in.unlock()
 	defer in.frame.bound.Store(false)
 	return in.runUntil(ctx, nil, used)
 }
@@ -51,8 +51,8 @@ func (f *frame) look(in *Instance) {
 	if !f.bound.Load() || f.left.Load() > 0 {
 		return
 	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
+	in.lock()
+	defer in.unlock()
 	if f.used != nil {
 		in.turns.paused = in.cause == nil
 		in.alert.Store(true)

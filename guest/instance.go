@@ -21,13 +21,16 @@ type Instance struct {
 	// Owned by the call that has the turn.
 	given int64 // the value of left when the guest last continued
 	pace  pace
+	idle  [][]api.Function // by export.index: functions that no call uses
 
 	frame frame
 
-	mu     sync.Mutex // guards what follows; taken last, and no other code is called under it
+	latest atomic.Pointer[export] // of the latest call: most calls are of the same function
+
+	claim  atomic.Pointer[activation] // see alone.go
+	mu     sync.Mutex                 // guards what follows; taken last, and no other code is called under it
 	turns  turns[*activation]
-	idle   [][]api.Function // by export.index: functions that no call uses
-	live   []*activation    // each knows its index
+	live   []*activation // each knows its index
 	stacks stacks
 	cause  error         // why the instance is closed, or closing
 	rest   chan struct{} // closed when no thread is left; nil: RunFor does not wait
@@ -58,19 +61,19 @@ func (in *Instance) loop(ctx context.Context) *cocoon.Loop {
 
 // Pause stops the instance: each thread stops at its next safe point, and gives up its slot.
 func (in *Instance) Pause() {
-	in.mu.Lock()
-	defer in.mu.Unlock()
+	in.lock()
+	defer in.unlock()
 	in.turns.paused = in.cause == nil
 	in.alert.Store(true)
 }
 
 // Resume ends a pause.
 func (in *Instance) Resume() {
-	in.mu.Lock()
+	in.lock()
 	in.turns.paused = false
 	in.alert.Store(in.cause != nil)
 	in.turns.grant().wake()
-	in.mu.Unlock()
+	in.unlock()
 }
 
 // RunFor runs the instance's threads for the duration d, or until all have ended, and pauses the
@@ -99,8 +102,8 @@ func (in *Instance) runUntil(ctx context.Context, end <-chan time.Time, used <-c
 			return context.Cause(ctx)
 		}
 	})
-	in.mu.Lock()
-	defer in.mu.Unlock()
+	in.lock()
+	defer in.unlock()
 	return len(in.live), err
 }
 
@@ -137,7 +140,7 @@ func await(ctx context.Context, done <-chan struct{}) error {
 // close closes the instance because of cause. by is the call that ended half-way, if one did: it
 // ends with its own error.
 func (in *Instance) close(ctx context.Context, cause error, by *activation) {
-	in.mu.Lock()
+	in.lock()
 	in.alert.Store(true) // before a thread that waits for closing looks
 	if in.cause == nil {
 		in.cause = cause
@@ -153,7 +156,7 @@ func (in *Instance) close(ctx context.Context, cause error, by *activation) {
 	in.turns.paused = false
 	in.turns.grant().wake()
 	last := in.last()
-	in.mu.Unlock()
+	in.unlock()
 	for _, a := range live {
 		a.cancel(cause)
 	}
@@ -164,26 +167,27 @@ func (in *Instance) close(ctx context.Context, cause error, by *activation) {
 
 // join adds the call a to the instance's live calls, unless the instance is closed.
 func (in *Instance) join(a *activation) error {
-	in.mu.Lock()
-	defer in.mu.Unlock()
+	in.lock()
+	defer in.unlock()
 	if err := in.refused(); err != nil {
 		return err
 	}
+	a.known = true
 	in.add(a)
 	return nil
 }
 
 // add is join for an instance that is not closed. Called under the lock.
 func (in *Instance) add(a *activation) {
-	a.at, a.known = len(in.live), true
+	a.at = len(in.live)
 	in.live = append(in.live, a)
 }
 
 // part forgets a call that has ended. The last one of a closed instance frees it.
 func (in *Instance) part(a *activation) {
-	in.mu.Lock()
+	in.lock()
 	last := in.remove(a)
-	in.mu.Unlock()
+	in.unlock()
 	if last {
 		in.free(context.Background())
 	}
@@ -218,14 +222,15 @@ func (in *Instance) free(ctx context.Context) {
 	if in.api != nil {
 		in.api.Close(ctx)
 	}
+	in.idle = nil // they may be large, and the program may keep the instance
 	in.module.remove(ctx, in)
 	close(in.ended)
 }
 
 // allEnded returns a channel that is closed when no thread is left.
 func (in *Instance) allEnded() <-chan struct{} {
-	in.mu.Lock()
-	defer in.mu.Unlock()
+	in.lock()
+	defer in.unlock()
 	if in.rest == nil {
 		in.rest = make(chan struct{})
 		if len(in.live) == 0 {
@@ -245,8 +250,8 @@ func (in *Instance) quiet() {
 
 // refusal returns the error that calls get if the instance is closed, and nil if it is not.
 func (in *Instance) refusal() error {
-	in.mu.Lock()
-	defer in.mu.Unlock()
+	in.lock()
+	defer in.unlock()
 	return in.refused()
 }
 

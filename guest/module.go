@@ -84,6 +84,18 @@ func (f *export) accepts(n int) error {
 	return nil
 }
 
+// export returns the named function.
+func (in *Instance) export(name string) (*export, error) {
+	if f := in.latest.Load(); f != nil && f.name == name {
+		return f, nil
+	}
+	f, err := in.module.export(name)
+	if err == nil {
+		in.latest.Store(f)
+	}
+	return f, err
+}
+
 func (m *Module) missing(name string) error {
 	return fmt.Errorf("%s exports no function %q", about(m.config.Name), name)
 }
@@ -222,8 +234,9 @@ func (m *Module) Instantiate(ctx context.Context, config wazero.ModuleConfig) (*
 
 // start instantiates the module inside a task.
 func (in *Instance) start(ctx context.Context, config wazero.ModuleConfig) (err error) {
-	a := &activation{Context: ctx, in: in, function: &export{name: "start"}, g: goroutine.ID()}
-	a.account = &a.own
+	a := in.activate(&export{name: "start"}, false)
+	defer a.over()
+	a.Context, a.g, a.account = ctx, goroutine.ID(), &a.own
 	a.account.set(&in.module.config, nil)
 	if err := in.join(a); err != nil {
 		return err
@@ -232,7 +245,7 @@ func (in *Instance) start(ctx context.Context, config wazero.ModuleConfig) (err 
 	if err := a.enter(); err != nil {
 		return err
 	}
-	in.api, err = in.module.runtime.InstantiateModule(a, in.module.compiled, config)
+	in.api, err = in.module.runtime.InstantiateModule(a.scope, in.module.compiled, config)
 	a.leave()
 	if err != nil {
 		return a.reason(err)
@@ -242,7 +255,7 @@ func (in *Instance) start(ctx context.Context, config wazero.ModuleConfig) (err 
 		in.stacks.base = in.sp.Get()
 	}
 	if f := in.module.exports["_initialize"]; f != nil && f.params == 0 {
-		_, err = in.run(ctx, &activation{in: in, function: f}, job{})
+		_, err = in.run(ctx, in.activate(f, false), job{})
 	}
 	return err
 }

@@ -52,9 +52,9 @@ func (a *activation) place() error {
 		in.sp.Set(a.sp)
 		return nil
 	}
-	in.mu.Lock()
+	in.lock()
 	k, ok := in.stacks.take()
-	in.mu.Unlock()
+	in.unlock()
 	if !ok {
 		pages := (in.module.config.StackSize + wasmPage - 1) / wasmPage
 		was, grown := in.api.Memory().Grow(pages)
@@ -83,8 +83,8 @@ func (in *Instance) alone(a *activation) error {
 	if !in.mustBeAlone() {
 		return nil
 	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
+	in.lock()
+	defer in.unlock()
 	for _, other := range in.live {
 		if other != a && other.began && !a.inside(in) {
 			return fmt.Errorf("%s: another thread needs a stack of its own, and one of the guest's %d private globals may be "+

@@ -33,7 +33,8 @@ func (in *Instance) Spawn(ctx context.Context, function string, args ...uint64) 
 	t := &Thread{in: in, done: make(chan struct{})}
 	t.account.set(&in.module.config, t)
 	ctx, t.cancel = context.WithCancelCause(ctx)
-	a := &activation{in: in, account: &t.account, owned: true}
+	a := in.activate(nil, true)
+	a.account = &t.account
 	if a.function, t.err = in.module.export(function); t.err == nil {
 		t.err = a.function.accepts(len(args))
 	}

@@ -11,13 +11,13 @@ import (
 // the task's context ends, and may throw.
 func (a *activation) enter() error {
 	in := a.in
-	in.mu.Lock()
+	in.lock()
 	granted := !a.reserved && in.turns.ask(a)
 	a.reserved = false
 	if !granted {
 		a.listen()
 	}
-	in.mu.Unlock()
+	in.unlock()
 	if !granted {
 		if err := a.await(); err != nil {
 			return err
@@ -37,8 +37,8 @@ func (a *activation) listen() {
 
 // reserve queues a for the turn before it asks itself: enter then waits for the turn.
 func (a *activation) reserve() {
-	a.in.mu.Lock()
-	defer a.in.mu.Unlock()
+	a.in.lock()
+	defer a.in.unlock()
 	a.listen()
 	if a.in.turns.ask(a) {
 		a.wake()
@@ -84,8 +84,8 @@ func (a *activation) await() error {
 
 // giveUp withdraws a from the queue for the turn, or passes the turn on if a has just got it.
 func (a *activation) giveUp() {
-	a.in.mu.Lock()
-	defer a.in.mu.Unlock()
+	a.in.lock()
+	defer a.in.unlock()
 	if a.in.turns.holder == a {
 		<-a.ready
 		a.in.turns.leave().wake()
@@ -97,12 +97,12 @@ func (a *activation) giveUp() {
 // insist waits for the turn as long as it takes. A call that ends needs the turn while it unwinds,
 // because deferred calls of host functions may use the guest's memory.
 func (a *activation) insist() {
-	a.in.mu.Lock()
+	a.in.lock()
 	granted := a.in.turns.insist(a)
 	if !granted {
 		a.listen()
 	}
-	a.in.mu.Unlock()
+	a.in.unlock()
 	if !granted {
 		cocoon.Block(context.WithoutCancel(a.Context), func() error { <-a.ready; return nil })
 	}
@@ -112,8 +112,8 @@ func (a *activation) insist() {
 // leave gives the turn to the next thread.
 func (a *activation) leave() {
 	a.save()
-	a.in.mu.Lock()
-	defer a.in.mu.Unlock()
+	a.in.lock()
+	defer a.in.unlock()
 	a.in.turns.leave().wake()
 }
 
@@ -202,8 +202,8 @@ func (a *activation) pass(over bool) {
 // a deterministic instance only the end of a slice selects another thread, even when a pause begins
 // at that moment, or is over before a notices it.
 func (a *activation) hand(over bool) (next *activation) {
-	a.in.mu.Lock()
-	defer a.in.mu.Unlock()
+	a.in.lock()
+	defer a.in.unlock()
 	a.listen()
 	switch u := &a.in.turns; {
 	case a.in.shares(), over && a.in.module.config.Deterministic:
