@@ -54,6 +54,9 @@ func (s *strand) endAside() {
 
 // standAside gives up the slot that a task has just got. Called by the task's goroutine.
 func (s *strand) standAside() {
+	if s.parked.Load() { // see deliver
+		return
+	}
 	l := s.loop
 	l.lock()
 	defer l.unlock()
@@ -145,7 +148,9 @@ func (l *Loop) absentLead() (lead int64) {
 	return lead
 }
 
-// sweepOne looks at a parked task, and reports whether the task runs.
+// sweepOne looks at a parked task, and reports whether the task is awake. A crowd that wakes at once
+// waits for processors. A task of it does not run yet: it neither counts as one that runs, nor
+// surfaces, or the crowd would queue for slots that it needs for microseconds.
 func (l *Loop) sweepOne(s *strand, now int64) bool {
 	c := s.task.class
 	switch st := s.status(); st {
@@ -153,13 +158,14 @@ func (l *Loop) sweepOne(s *strand, now int64) bool {
 		s.ran = false
 		c.seen.waiting()
 		return false
-	case goroutine.Running, goroutine.Runnable, goroutine.Ready:
+	case goroutine.Ready:
+		s.ran = false
+		return !s.inBlock.Load()
+	case goroutine.Running, goroutine.Runnable:
 		if s.inBlock.Load() {
 			return false
 		}
-		if st != goroutine.Ready { // a crowd that wakes at once waits for processors, and does not compute yet
-			c.seen.running(now)
-		}
+		c.seen.running(now)
 		if !s.ran {
 			s.ran = true
 		} else {

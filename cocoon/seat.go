@@ -1,6 +1,10 @@
 package cocoon
 
-import "github.com/cocoon-go/cocoon/internal/sched"
+import (
+	"slices"
+
+	"github.com/cocoon-go/cocoon/internal/sched"
+)
 
 // seat records that s holds a slot. Called under the loop's lock, before s runs.
 func (l *Loop) seat(s *strand, now int64) {
@@ -27,8 +31,10 @@ func (l *Loop) unseat(s *strand, now int64) {
 	}
 }
 
-// deliver hands slots to the tasks to which the core has granted one. Called under the loop's lock
-// after every call of the core that may free a slot.
+// deliver hands slots to the tasks to which the core has granted one. A task that would stand aside
+// at once, as soon as it has a processor, is set aside here, and the next task gets the slot: behind
+// a crowd that waits for processors, each change of places would take as long as the crowd. Called
+// under the loop's lock after every call of the core that may free a slot.
 func (l *Loop) deliver(now int64) {
 	for _, t := range l.core.Granted() {
 		s := t.Owner.(*strand)
@@ -36,8 +42,41 @@ func (l *Loop) deliver(now int64) {
 		if s.unseated {
 			l.leftQueue(s, now)
 		}
-		s.token() <- struct{}{}
+		if !l.setsAside(s) {
+			s.token() <- struct{}{}
+		}
 	}
+	if len(l.aside) > 0 && !l.setting {
+		l.setAll(now)
+	}
+}
+
+// setAll sets the tasks in l.aside aside, and delivers their slots. It is apart from deliver, which
+// has little stack left (away).
+//
+//go:noinline
+func (l *Loop) setAll(now int64) {
+	l.setting = true
+	for n := len(l.aside); n > 0; n = len(l.aside) {
+		s := l.aside[n-1]
+		l.aside = slices.Delete(l.aside, n-1, n)
+		l.setAside(s, now)
+		s.token() <- struct{}{}
+		l.deliver(now)
+	}
+	l.setting = false
+}
+
+// setsAside reports whether s, which has just got a slot to start or to come back from a Block, stands
+// aside; deliver takes the slot then. Called under the loop's lock.
+//
+//go:noinline
+func (l *Loop) setsAside(s *strand) bool {
+	if s == l.asks || !s.blocked && s.task.Status() != Starting || !s.standsAside() {
+		return false
+	}
+	l.aside = append(l.aside, s)
+	return true
 }
 
 // leftQueue notes that s, which has waited for its first slot, does so no more. Called under the
