@@ -18,25 +18,6 @@ import (
 // Now and then the timer looks at the tasks without a slot. A task that runs in two consecutive
 // looks surfaces: it is asked for a safe point, and there it asks for a slot like any other task.
 
-// standsAside reports whether the task should run without a slot because tasks of its class mostly
-// wait. It takes no lock.
-func (s *strand) standsAside() bool {
-	c, l := s.task.class, s.loop
-	if d := c.declared.Load(); d != nil && d.waits {
-		return !l.cfg.Exclusive
-	}
-	if !c.seen.mostlyWait() || !l.lends() {
-		return false
-	}
-	return !s.mayBeTimed()
-}
-
-// mayBeTimed reports whether a time policy may act on the task. It takes no lock.
-func (s *strand) mayBeTimed() bool {
-	k := s.loop.leads.Load()
-	return k != nil && k.lead(s.loop.rt, s.task.class, s.core.Kind) != notify.Never
-}
-
 // aside reports whether the task stands aside now. It takes no lock. Called by the task's
 // goroutine.
 func (s *strand) aside() bool { return s.parked.Load() && s.standsAside() }

@@ -122,19 +122,6 @@ func (l *Loop) park(s *strand, now int64) (unannounced bool) {
 	return true
 }
 
-// setAside takes the slot of s, which counts as waiting from now on. Called under the loop's lock;
-// the caller delivers the slot.
-func (l *Loop) setAside(s *strand, now int64) {
-	l.unseat(s, now)
-	l.core.Block(&s.core, now)
-	l.absent.addParked(s)
-	if s.pending != nil { // its next safe point must find the throw
-		l.surface(s, now)
-		s.raise(now)
-	}
-	l.armSweep(now)
-}
-
 // waited counts an unannounced wait of a task of the class. Once it is clear that the class's tasks
 // wait more than they run, waited logs it, once.
 func (l *Loop) waited(c *class) {

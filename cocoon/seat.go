@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/notify"
 )
 
 // seat records that s holds a slot. Called under the loop's lock, before s runs.
@@ -126,4 +127,36 @@ func (s *strand) token() chan struct{} {
 		s.wake.CompareAndSwap(nil, &made)
 	}
 	return *s.wake.Load()
+}
+
+// standsAside reports whether the task should run without a slot because tasks of its class mostly
+// wait. It takes no lock.
+func (s *strand) standsAside() bool {
+	c, l := s.task.class, s.loop
+	if d := c.declared.Load(); d != nil && d.waits {
+		return !l.cfg.Exclusive
+	}
+	if !c.seen.mostlyWait() || !l.lends() {
+		return false
+	}
+	return !s.mayBeTimed()
+}
+
+// mayBeTimed reports whether a time policy may act on the task. It takes no lock.
+func (s *strand) mayBeTimed() bool {
+	k := s.loop.leads.Load()
+	return k != nil && k.lead(s.loop.rt, s.task.class, s.core.Kind) != notify.Never
+}
+
+// setAside takes the slot of s, which counts as waiting from now on. Called under the loop's lock;
+// the caller delivers the slot.
+func (l *Loop) setAside(s *strand, now int64) {
+	l.unseat(s, now)
+	l.core.Block(&s.core, now)
+	l.absent.addParked(s)
+	if s.pending != nil { // its next safe point must find the throw
+		l.surface(s, now)
+		s.raise(now)
+	}
+	l.armSweep(now)
 }
