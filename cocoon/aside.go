@@ -18,25 +18,6 @@ import (
 // Now and then the timer looks at the tasks without a slot. A task that runs in two consecutive
 // looks surfaces: it is asked for a safe point, and there it asks for a slot like any other task.
 
-// standsAside reports whether the task should run without a slot because tasks of its class mostly
-// wait. It takes no lock.
-func (s *strand) standsAside() bool {
-	c, l := s.task.class, s.loop
-	if d := c.declared.Load(); d != nil && d.waits {
-		return !l.cfg.Exclusive
-	}
-	if !c.seen.mostlyWait() || !l.lends() {
-		return false
-	}
-	return !s.mayBeTimed()
-}
-
-// mayBeTimed reports whether a time policy may act on the task. It takes no lock.
-func (s *strand) mayBeTimed() bool {
-	k := s.loop.leads.Load()
-	return k != nil && k.lead(s.loop.rt, s.task.class, s.core.Kind) != notify.Never
-}
-
 // aside reports whether the task stands aside now. It takes no lock. Called by the task's
 // goroutine.
 func (s *strand) aside() bool { return s.parked.Load() && s.standsAside() }
@@ -54,6 +35,9 @@ func (s *strand) endAside() {
 
 // standAside gives up the slot that a task has just got. Called by the task's goroutine.
 func (s *strand) standAside() {
+	if s.parked.Load() { // see deliver
+		return
+	}
 	l := s.loop
 	l.lock()
 	defer l.unlock()
@@ -145,7 +129,9 @@ func (l *Loop) absentLead() (lead int64) {
 	return lead
 }
 
-// sweepOne looks at a parked task, and reports whether the task runs.
+// sweepOne looks at a parked task, and reports whether the task is awake. A crowd that wakes at once
+// waits for processors. A task of it does not run yet: it neither counts as one that runs, nor
+// surfaces, or the crowd would queue for slots that it needs for microseconds.
 func (l *Loop) sweepOne(s *strand, now int64) bool {
 	c := s.task.class
 	switch st := s.status(); st {
@@ -153,13 +139,14 @@ func (l *Loop) sweepOne(s *strand, now int64) bool {
 		s.ran = false
 		c.seen.waiting()
 		return false
-	case goroutine.Running, goroutine.Runnable, goroutine.Ready:
+	case goroutine.Ready:
+		s.ran = false
+		return !s.inBlock.Load()
+	case goroutine.Running, goroutine.Runnable:
 		if s.inBlock.Load() {
 			return false
 		}
-		if st != goroutine.Ready { // a crowd that wakes at once waits for processors, and does not compute yet
-			c.seen.running(now)
-		}
+		c.seen.running(now)
 		if !s.ran {
 			s.ran = true
 		} else {

@@ -66,7 +66,7 @@ const worthALock = int64(20 * time.Microsecond)
 // running time: only now it has a processor. Called by the task's goroutine.
 func (s *strand) startsLate() {
 	now := notify.Now()
-	if now-s.restedAt.Load() >= worthALock {
+	if now-s.restedAt.Load() >= worthALock && !s.parked.Load() {
 		s.loop.lock()
 		if s.sampled < now { // otherwise a sample has done so
 			s.starve(now-s.sampled, now)

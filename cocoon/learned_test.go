@@ -119,3 +119,76 @@ func TestTaskStandsAsideAfterItsWaitForASlot(t *testing.T) {
 	close(end)
 	must(t, h.Wait(background))
 }
+
+// A crowd that wakes waits for processors, perhaps for long. Its tasks do not ask for slots because
+// of that: they surface only if looks find them running.
+func TestWokenTaskDoesNotSurface(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	goroutine.Learn()
+	l := rt.Loop()
+	wake := make(chan struct{})
+	h := begun(t, l, background, "job", func(context.Context) error { <-wake; return nil })
+	s := h.Task().strand
+	eventually(t, "it to wait", func() bool {
+		l.lockAll()
+		defer l.unlock()
+		if s.status() == goroutine.Waiting {
+			l.park(s, notify.Now())
+		}
+		return s.parked.Load()
+	})
+	close(wake)
+	l.lockAll()
+	looks := 0
+	for ; looks < 3 && s.parked.Load() && s.status() == goroutine.Ready; looks++ {
+		l.sweepOne(s, notify.Now())
+	}
+	surfaced := !s.parked.Load()
+	l.unlock()
+	if surfaced {
+		t.Errorf("after %d looks a task that waits for a processor has surfaced", looks)
+	}
+	must(t, h.Wait(background))
+}
+
+// A task that would stand aside as soon as it runs does not keep its slot from the next task until
+// then. A task that has surfaced keeps the slot: it asked because it runs.
+func TestGrantedTasksAreSetAsideAtOnce(t *testing.T) {
+	const n = 5
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	must(t, newPolicyFile(t).load(t, rt, "tasks: {stream: waits}\n"))
+	l := rt.Loop()
+	end := make(chan struct{})
+	surfaced := begun(t, l, background, "stream", func(ctx context.Context) error {
+		return stall(func() bool { SafePoint(ctx); return closed(end) })
+	})
+	h := begun(t, l, background, "holder", func(context.Context) error { return keepSlot(end) })
+	l.lockAll()
+	l.surface(surfaced.Task().strand, notify.Now())
+	surfaced.Task().strand.post(wantProbe, notify.Now())
+	l.unlock()
+	eventually(t, "it to ask for a slot", func() bool { return l.Stats().Queued == 1 })
+	handles := []*Handle{h, surfaced}
+	for range n {
+		handles = append(handles, l.Go(background, "stream", nothing))
+	}
+	eventually(t, "all to wait for a slot", func() bool { return l.Stats().Queued == n+1 })
+
+	take := func(s *strand) (waiting int) {
+		l.lockAll()
+		defer l.unlock()
+		l.park(s, notify.Now())
+		return l.core.Waiting()
+	}
+	if waiting := take(h.Task().strand); waiting != n {
+		t.Errorf("%d tasks wait, while one that has surfaced should have the slot and %d should wait", waiting, n)
+	}
+	if waiting := take(surfaced.Task().strand); waiting != 0 {
+		t.Errorf("%d tasks wait, though none of them needs the slot for longer than to stand aside", waiting)
+	}
+	close(end)
+	for _, h := range handles {
+		must(t, h.Wait(background))
+	}
+}

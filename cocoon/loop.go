@@ -42,10 +42,13 @@ type Loop struct {
 	busy      int64    // how often a task got a slot that was not open, or ran on without one
 	contended bool     // a task waited or was suspended since the last tick
 
-	lookAt, lookEvery int64 // when holders are looked at again, and the interval; see parked.go
-	lookBusy, lentAt  int64 // busy at the last look; when a look last found a holder waiting
-	sweepAt, movedAt  int64 // when tasks without a slot are looked at next, 0: never; when one last changed
-	nextParked        int   // the parked task that was looked at last
+	lookAt, lookEvery int64     // when holders are looked at again, and the interval; see parked.go
+	lookBusy, lentAt  int64     // busy at the last look; when a look last found a holder waiting
+	sweepAt, movedAt  int64     // when tasks without a slot are looked at next, 0: never; when one last changed
+	nextParked        int       // the parked task that was looked at last
+	aside             []*strand // tasks that deliver is about to set aside
+	setting           bool      // setAll runs
+	asks              *strand   // which task looks for a slot just now, see lendTo
 
 	usage   usage
 	meter   *meter                   // nil: no policy reads what it measures

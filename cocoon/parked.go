@@ -96,8 +96,11 @@ func (l *Loop) lendWaits(now int64) (lent bool) {
 // lendTo lends the slots of holders that wait unannounced, for s, which has to wait for a slot. It
 // reports whether s has a slot now. Called under the loop's lock by the goroutine of s.
 func (l *Loop) lendTo(s *strand, now int64) (granted bool) {
-	l.noteWaiters()
-	if !s.onSlot() && !l.lendWaits(now) || !s.onSlot() {
+	l.asks = s
+	if l.noteWaiters(); !s.onSlot() {
+		l.lendWaits(now)
+	}
+	if l.asks = nil; !s.onSlot() {
 		l.contended = true
 		l.rt.timer.WakeAt(l.heatForHolders(now))
 		return false
@@ -114,15 +117,8 @@ func (l *Loop) park(s *strand, now int64) (unannounced bool) {
 		l.deliver(now)
 		return false
 	}
-	l.unseat(s, now)
-	l.core.Block(&s.core, now)
-	l.absent.addParked(s)
-	if s.pending != nil { // its next safe point must find the throw
-		l.surface(s, now)
-		s.raise(now)
-	}
+	l.setAside(s, now)
 	l.deliver(now)
-	l.armSweep(now)
 	return true
 }
 

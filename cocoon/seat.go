@@ -1,6 +1,11 @@
 package cocoon
 
-import "github.com/cocoon-go/cocoon/internal/sched"
+import (
+	"slices"
+
+	"github.com/cocoon-go/cocoon/internal/sched"
+	"github.com/cocoon-go/cocoon/notify"
+)
 
 // seat records that s holds a slot. Called under the loop's lock, before s runs.
 func (l *Loop) seat(s *strand, now int64) {
@@ -27,8 +32,10 @@ func (l *Loop) unseat(s *strand, now int64) {
 	}
 }
 
-// deliver hands slots to the tasks to which the core has granted one. Called under the loop's lock
-// after every call of the core that may free a slot.
+// deliver hands slots to the tasks to which the core has granted one. A task that would stand aside
+// at once, as soon as it has a processor, is set aside here, and the next task gets the slot: behind
+// a crowd that waits for processors, each change of places would take as long as the crowd. Called
+// under the loop's lock after every call of the core that may free a slot.
 func (l *Loop) deliver(now int64) {
 	for _, t := range l.core.Granted() {
 		s := t.Owner.(*strand)
@@ -36,8 +43,41 @@ func (l *Loop) deliver(now int64) {
 		if s.unseated {
 			l.leftQueue(s, now)
 		}
-		s.token() <- struct{}{}
+		if !l.setsAside(s) {
+			s.token() <- struct{}{}
+		}
 	}
+	if len(l.aside) > 0 && !l.setting {
+		l.setAll(now)
+	}
+}
+
+// setAll sets the tasks in l.aside aside, and delivers their slots. It is apart from deliver, which
+// has little stack left (away).
+//
+//go:noinline
+func (l *Loop) setAll(now int64) {
+	l.setting = true
+	for n := len(l.aside); n > 0; n = len(l.aside) {
+		s := l.aside[n-1]
+		l.aside = slices.Delete(l.aside, n-1, n)
+		l.setAside(s, now)
+		s.token() <- struct{}{}
+		l.deliver(now)
+	}
+	l.setting = false
+}
+
+// setsAside reports whether s, which has just got a slot to start or to come back from a Block, stands
+// aside; deliver takes the slot then. Called under the loop's lock.
+//
+//go:noinline
+func (l *Loop) setsAside(s *strand) bool {
+	if s == l.asks || !s.blocked && s.task.Status() != Starting || !s.standsAside() {
+		return false
+	}
+	l.aside = append(l.aside, s)
+	return true
 }
 
 // leftQueue notes that s, which has waited for its first slot, does so no more. Called under the
@@ -87,4 +127,36 @@ func (s *strand) token() chan struct{} {
 		s.wake.CompareAndSwap(nil, &made)
 	}
 	return *s.wake.Load()
+}
+
+// standsAside reports whether the task should run without a slot because tasks of its class mostly
+// wait. It takes no lock.
+func (s *strand) standsAside() bool {
+	c, l := s.task.class, s.loop
+	if d := c.declared.Load(); d != nil && d.waits {
+		return !l.cfg.Exclusive
+	}
+	if !c.seen.mostlyWait() || !l.lends() {
+		return false
+	}
+	return !s.mayBeTimed()
+}
+
+// mayBeTimed reports whether a time policy may act on the task. It takes no lock.
+func (s *strand) mayBeTimed() bool {
+	k := s.loop.leads.Load()
+	return k != nil && k.lead(s.loop.rt, s.task.class, s.core.Kind) != notify.Never
+}
+
+// setAside takes the slot of s, which counts as waiting from now on. Called under the loop's lock;
+// the caller delivers the slot.
+func (l *Loop) setAside(s *strand, now int64) {
+	l.unseat(s, now)
+	l.core.Block(&s.core, now)
+	l.absent.addParked(s)
+	if s.pending != nil { // its next safe point must find the throw
+		l.surface(s, now)
+		s.raise(now)
+	}
+	l.armSweep(now)
 }

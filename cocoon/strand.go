@@ -203,6 +203,10 @@ type checks struct {
 	leaves     uint8 // how often its goroutine had stopped running then, see goroutine.Leaves
 	newWait    bool  // it found the goroutine in a wait that the sample before had not found
 	strain     strain
+
+	// See keeps.
+	keptSince, keptTell int64 // since when it keeps its slot in one wait, 0: it does not; when the log says so
+	keptLeaves          uint8
 }
 
 // checked returns s.checks, and makes it if necessary. Called under the loop's lock.

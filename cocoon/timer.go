@@ -48,7 +48,7 @@ func (l *Loop) onTimer(now int64, cpu cpuSample) (next int64) {
 	if l.contended {
 		l.contended = l.core.Wanted()
 		l.rt.followSoon(now)
-		next = min(next, l.findWaits(now), l.heatForHolders(now), l.yieldToImpatient(now), now+max(int64(time.Millisecond), int64(l.rt.cfg.StallAfter)/2))
+		next = min(next, l.findWaits(now), l.findKept(now), l.heatForHolders(now), l.yieldToImpatient(now), now+max(int64(time.Millisecond), int64(l.rt.cfg.StallAfter)/2))
 	}
 	return next
 }

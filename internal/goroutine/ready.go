@@ -7,29 +7,40 @@ import (
 
 // wait identifies the goroutines that are back from a wait. The record of a goroutine holds, at the
 // offset at, the place where the goroutine continues. After a wait this place is in runtime.gopark
-// or runtime.exitsyscall. A goroutine that has lost its P continues elsewhere.
+// or runtime.exitsyscall. A goroutine that unlocks a lock for which another has waited for long
+// gives the other its P with the lock, and continues in runtime.semrelease1. A goroutine that has
+// lost its P continues elsewhere.
 var wait struct {
 	at   atomic.Uintptr // 0: not known
 	park atomic.Uint64
 	exit atomic.Uint64 // 0: none was seen there so far
+	hand atomic.Uint64 // likewise
 }
 
-// hasWaited reports whether a goroutine that waits for a P waited or was in a system call before.
-// It reports false if that cannot be known. Cost: a load, or about 50 ns if its P was taken.
+// hasWaited reports whether a goroutine that waits for a P waited, was in a system call or gave its
+// P away with a lock before. It reports false if that cannot be known. Cost: a load, or about 50 ns
+// if its P was taken.
 func hasWaited(id uintptr) bool {
 	at := wait.at.Load()
 	if at == 0 {
 		return false
 	}
 	pc := load64(id + at)
-	if pc == wait.park.Load() || pc == wait.exit.Load() {
+	if pc == wait.park.Load() || pc == wait.exit.Load() || pc == wait.hand.Load() {
 		return true
 	}
 	f := runtime.FuncForPC(uintptr(pc))
-	if f == nil || f.Name() != "runtime.exitsyscall" {
+	if f == nil {
 		return false
 	}
-	wait.exit.Store(pc)
+	switch f.Name() {
+	case "runtime.exitsyscall":
+		wait.exit.Store(pc)
+	case "runtime.semrelease1", "runtime.goyield": // the second one is inlined
+		wait.hand.Store(pc)
+	default:
+		return false
+	}
 	return true
 }
 

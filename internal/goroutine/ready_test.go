@@ -2,8 +2,10 @@ package goroutine
 
 import (
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // TestReady: on one P, a goroutine that was woken is Ready until it runs, and a goroutine whose P
@@ -35,6 +37,44 @@ func TestReady(t *testing.T) {
 		runtime.Gosched() // until the runtime takes its P
 		if s := StatusOf(id); s != Runnable {
 			t.Errorf("status %d of a goroutine that spins; want %d", s, Runnable)
+		}
+	}
+}
+
+// TestReadyAfterHandingOver: a goroutine that unlocks a lock for which another has waited for more
+// than a millisecond gives the other its P. It is Ready until it has a P again.
+func TestReadyAfterHandingOver(t *testing.T) {
+	learned(t)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var mu sync.Mutex
+	var unlocking, stop atomic.Bool
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop.Store(true)
+	ids := make(chan uintptr, 1)
+	all.Go(func() {
+		ids <- ID()
+		for !stop.Load() {
+			mu.Lock()
+			for begin := time.Now(); time.Since(begin) < 2*time.Millisecond; {
+				runtime.Gosched()
+			}
+			unlocking.Store(true)
+			mu.Unlock()
+			unlocking.Store(false)
+		}
+	})
+	all.Go(func() {
+		for !stop.Load() {
+			mu.Lock()
+			runtime.Gosched()
+			mu.Unlock()
+		}
+	})
+	id := <-ids
+	for end := time.Now().Add(10 * time.Second); !unlocking.Load() || StatusOf(id) != Ready; runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatal("no goroutine that gave its P away was Ready")
 		}
 	}
 }

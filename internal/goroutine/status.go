@@ -13,7 +13,7 @@ const (
 	// The record can't be read on this platform, or the goroutine is between two states.
 	Unknown  Status = iota
 	Runnable        // waits for a P, which was taken from it
-	Ready           // waits for a P, and waited or was in a system call before
+	Ready           // waits for a P, and waited, was in a system call or gave its P away with a lock
 	Running         // runs Go code
 	Syscall         // in a system call, or in C
 	Waiting         // waits for a channel, a lock, a timer or the network
