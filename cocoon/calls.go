@@ -45,12 +45,15 @@ func callAnyway(ctx context.Context, fn func() error) error {
 
 // insist is inside.Insist.
 func insist(ctx context.Context, err error) error {
-	var told *PreemptedError
-	if !errors.As(err, &told) {
-		return err
+	if err == nil {
+		return nil
 	}
 	s := strandOf(ctx)
 	if s == nil || s.blocked || s.requests.Load()&wantThrow == 0 {
+		return err
+	}
+	var told *PreemptedError
+	if !errors.As(err, &told) {
 		return err
 	}
 	if p, _ := s.pendingThrow(true); p != nil && p.err == told {
