@@ -68,6 +68,7 @@ func (b *bound) keepTime(p *ir.Program) {
 	b.prompt, b.stands = len(p.Sites) == 0, mayStand(b.ways)
 	b.clocked = !b.perTask && slices.ContainsFunc(p.Reads, ir.Read.OfClock)
 	b.once = b.prompt && !p.MaySwitch()
+	b.ends = b.perTask && len(p.Reasons) > 0
 	b.usual = b.perTask && !b.mild && b.kinds == 0 && len(b.names) == 0 && b.match == nil &&
 		slices.ContainsFunc(b.ways, func(w way) bool { return len(w.clocks)+len(w.fixed) == 0 })
 }

@@ -125,6 +125,7 @@ func (s *strand) passOn() (waited bool) {
 		return false
 	}
 	s.awaitSlot(now)
+	s.makeUp(now)
 	return true
 }
 
@@ -132,6 +133,9 @@ func (s *strand) passOn() (waited bool) {
 func (s *strand) block() {
 	l := s.loop
 	s.endStretch()
+	if s.parked.Load() {
+		s.comesUp()
+	}
 	l.lock()
 	now := notify.Now()
 	s.meet(now)
@@ -151,6 +155,7 @@ func (s *strand) unblock(message bool) {
 		return
 	}
 	l.lock()
+	left := s.core.Since()
 	granted, now := s.regainAfter(message)
 	if granted {
 		l.unlock()
@@ -162,6 +167,7 @@ func (s *strand) unblock(message bool) {
 		}
 	}
 	s.blocked = false
+	s.makeUp(left)
 	if l.wants(stubs.Unblock) {
 		l.happened(s, stubs.Unblock)
 	}

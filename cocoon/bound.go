@@ -41,6 +41,7 @@ type bound struct {
 	ways     []way        // the ways in which it can have a result other than continue
 	prompt   bool         // has no effects, so it is also evaluated at its horizon
 	once     bool         // can only throw, so it ignores tasks with a pending throw
+	ends     bool         // is about each running task, and may throw
 	usual    bool         // may act on any task at any time
 	stands   bool         // a clock of its ways may stand still
 	due      int64        // its next tick

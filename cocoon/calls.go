@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"context"
+	"errors"
 
 	"github.com/cocoon-go/cocoon/internal/inside"
 )
@@ -10,6 +11,7 @@ import (
 
 func init() {
 	inside.CallOrThrow, inside.CallToEnd, inside.CallAnyway = callOrThrow, callToEnd, callAnyway
+	inside.Insist = insist
 }
 
 // callOrThrow is inside.CallOrThrow.
@@ -39,4 +41,25 @@ func callAnyway(ctx context.Context, fn func() error) error {
 		return fn()
 	}
 	return s.away(fn)
+}
+
+// insist is inside.Insist.
+func insist(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	s := strandOf(ctx)
+	if s == nil || s.blocked || s.requests.Load()&wantThrow == 0 {
+		return err
+	}
+	var told *PreemptedError
+	if !errors.As(err, &told) {
+		return err
+	}
+	if p, _ := s.pendingThrow(true); p != nil && p.err == told {
+		if p.refused++; p.refused > inside.Patience {
+			s.answer()
+		}
+	}
+	return err
 }

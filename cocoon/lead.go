@@ -18,6 +18,7 @@ func (l *Loop) newLeads() *leads {
 	for _, b := range all {
 		if !b.silent() {
 			k.of++
+			k.ends = k.ends || b.ends
 			k.include(b)
 		}
 	}

@@ -26,6 +26,7 @@ type Loop struct {
 	// A task that gets a slot reads these two, see arm.go.
 	leads  atomic.Pointer[leads] // nil: there are no time policies. Replaced under the lock
 	tickAt atomic.Int64          // when the time policies are due; the timer fires by then
+	ticked atomic.Int64          // when the timer last looked at policies that may throw, see missed.go
 
 	wanted atomic.Bool // a task waits for a slot; written under the lock, see rest.go
 
@@ -106,6 +107,7 @@ type leads struct {
 	named   map[stubs.NameID]byKind // for tasks of names in policies; never greater than general
 	chosen  []chosen                // for tasks that policies refer to by patterns
 	aged    bool                    // a policy's clock may be ahead of the task's running time
+	ends    bool                    // a policy may throw into a task
 	// the least of all these; Never: no time policy can act on a task
 	least   int64
 	waiting int64        // for policies that refer to the loop: from when a task waits

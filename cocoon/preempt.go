@@ -113,8 +113,9 @@ func (s *strand) asked() bool { return s.requests.Load() != 0 || s.lent.Load() &
 func (s *strand) answerOnce(o maskState) (again bool) {
 	l := s.loop
 	l.lock()
-	now := notify.Now()
+	now, left := notify.Now(), int64(notify.Never)
 	if s.parked.Load() {
+		left = s.core.Since()
 		l.surface(s, now)
 	}
 	if !o.stands(s) {
@@ -131,10 +132,12 @@ func (s *strand) answerOnce(o maskState) (again bool) {
 	case s.lent.Load():
 		if s.dropLent(); s.regain(now) {
 			l.unlock()
+			s.makeUp(left)
 			return true
 		}
 	case want&wantSwitch != 0 && l.core.Suspend(&s.core, now):
 		s.switched(now)
+		left = now
 		l.deliver(now) // to the next holder, which replaces this one in the record
 		suspended = true
 	default:
@@ -147,6 +150,7 @@ func (s *strand) answerOnce(o maskState) (again bool) {
 	if s.awaitSlot(now); suspended {
 		s.showSuspension(now)
 	}
+	s.makeUp(left)
 	return true
 }
 

@@ -63,6 +63,7 @@ func (s *strand) admit(ctx context.Context, t *Task) error {
 		s.token() // here, where the stack is shallower
 		if err = s.await(t); err == nil {
 			s.startsLate()
+			s.makeUp(s.core.Arrived())
 		}
 		s.unshown = err == nil && s.loop.rt.witness.Load() != nil
 	}

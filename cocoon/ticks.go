@@ -31,6 +31,9 @@ func (l *Loop) ticks(now int64, cpu cpuSample) (next int64) {
 		return notify.Never
 	}
 	l.gather()
+	if k.ends {
+		l.ticked.Store(notify.Now()) // now is earlier: a task may have begun to wait since
+	}
 	sample := l.sampleRan(k, now, now-at, cpu)
 	if cpu.crowded {
 		l.heatForRunning(now)

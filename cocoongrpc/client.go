@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/inside"
 )
 
 // UnaryClientInterceptor is a grpc.UnaryClientInterceptor for calls that tasks make. If the call's
@@ -17,10 +18,11 @@ import (
 //
 // A throw does not unwind gRPC's code. If a throw is due before the call, the call returns it as
 // its error, a *cocoon.PreemptedError. If the throw comes during the call, it ends the call by the
-// context, and unwinds the task at its next safe point.
+// context, and unwinds the task at its next safe point. A loop that ignores errors is unwound when
+// calls have returned the throw eight times.
 func UnaryClientInterceptor(ctx context.Context, method string, request, response any, conn *grpc.ClientConn,
 	call grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	return cocoon.BlockCall(ctx, func() error { return call(ctx, method, request, response, conn, opts...) })
+	return inside.Insist(ctx, cocoon.BlockCall(ctx, func() error { return call(ctx, method, request, response, conn, opts...) }))
 }
 
 // StreamClientInterceptor is a grpc.StreamClientInterceptor for streams that tasks open. The task
@@ -37,7 +39,7 @@ func StreamClientInterceptor(ctx context.Context, desc *grpc.StreamDesc, conn *g
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, inside.Insist(ctx, err)
 	}
 	return &clientStream{stream, ctx}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -131,6 +132,28 @@ func TestThrowBeforeCall(t *testing.T) {
 	})
 	if !errors.Is(err, cocoon.ErrCancelled) {
 		t.Errorf("the task: %v", err)
+	}
+}
+
+// TestIgnoredErrors checks that a throw unwinds a loop that ignores the errors of its calls.
+func TestIgnoredErrors(t *testing.T) {
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1})
+	client := serveItself(t, rt, &service{unary: echo, talk: recvAll})
+	for name, call := range map[string]func(context.Context){
+		"unary":  func(ctx context.Context) { client.UnaryCall(ctx, &pb.SimpleRequest{}) },
+		"stream": func(ctx context.Context) { client.FullDuplexCall(ctx) },
+	} {
+		err := rt.Run(context.Background(), "task", func(ctx context.Context) error {
+			cocoon.TaskOf(ctx).Cancel()
+			for end := time.Now().Add(tasktest.Patience); time.Now().Before(end); {
+				call(ctx)
+			}
+			t.Errorf("%s: it was not thrown into", name)
+			return nil
+		})
+		if !errors.Is(err, cocoon.ErrCancelled) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -19,7 +19,8 @@ import (
 // as its error, a *cocoon.PreemptedError inside an *url.Error. If the throw comes during the call,
 // it ends the call by the request's context, and unwinds the task at its next safe point. Reads of
 // the body are not safe points: they return the throw as their error, too, when it has ended the
-// request's context.
+// request's context. A loop that ignores errors is unwound when calls have returned the throw eight
+// times.
 type Transport struct {
 	Base http.RoundTripper // nil: http.DefaultTransport
 }
@@ -47,8 +48,11 @@ func (t *Transport) RoundTrip(r *http.Request) (resp *http.Response, err error) 
 		return err
 	})
 	switch {
-	case !called && r.Body != nil:
-		r.Body.Close() // a RoundTripper must do that, even if it returns an error
+	case !called:
+		if r.Body != nil {
+			r.Body.Close() // a RoundTripper must do that, even if it returns an error
+		}
+		err = inside.Insist(ctx, err)
 	case resp != nil && resp.Body != nil && resp.Body != http.NoBody:
 		resp.Body = received(ctx, resp.Body)
 	}

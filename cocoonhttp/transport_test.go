@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/inside"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
@@ -109,6 +110,35 @@ func TestTransportThrow(t *testing.T) {
 	var p *cocoon.PreemptedError
 	if !errors.As(err, &p) || calls != 1 || !sent.closed.Load() {
 		t.Errorf("early: %v, %d calls, closed %t", err, calls, sent.closed.Load())
+	}
+}
+
+// TestTransportIgnoredErrors checks that a throw unwinds a loop that ignores the errors of its
+// requests, after some of them have returned the throw, and that all bodies are closed.
+func TestTransportIgnoredErrors(t *testing.T) {
+	rt := tasktest.Start(t, cocoon.Config{})
+	client := &http.Client{Transport: &Transport{Base: tripper(func(r *http.Request) (*http.Response, error) {
+		return nil, errors.New("it was called")
+	})}}
+	var bodies []*watched
+	err := rt.Run(t.Context(), "job", func(ctx context.Context) error {
+		cocoon.TaskOf(ctx).Cancel()
+		for range 100 {
+			body := &watched{Reader: strings.NewReader("x")}
+			bodies = append(bodies, body)
+			r, err := http.NewRequestWithContext(ctx, "POST", "http://a/", body)
+			tasktest.Must(t, err)
+			client.Do(r)
+		}
+		return nil
+	})
+	if !errors.Is(err, cocoon.ErrCancelled) || len(bodies) != inside.Patience+1 {
+		t.Errorf("%v after %d requests; want the throw in request %d", err, len(bodies), inside.Patience+1)
+	}
+	for i, b := range bodies {
+		if !b.closed.Load() {
+			t.Errorf("body %d is open", i)
+		}
 	}
 }
 

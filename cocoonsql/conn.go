@@ -49,7 +49,14 @@ func (c *conn) Prepare(query string) (driver.Stmt, error) {
 	return c.PrepareContext(context.Background(), query)
 }
 
+// exec is the only call that a throw may unwind, if the task ignores errors: database/sql releases
+// the connection by defer here, and not for queries.
 func (c *conn) exec(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	result, err := c.execute(ctx, query, args)
+	return result, inside.Insist(ctx, err)
+}
+
+func (c *conn) execute(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	if e, ok := c.Conn.(driver.ExecerContext); ok {
 		return call(ctx, func() (driver.Result, error) { return e.ExecContext(ctx, query, args) })
 	}

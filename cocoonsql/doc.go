@@ -24,6 +24,12 @@
 // may make calls. Calls with a context that does not end with the task's, as returned by
 // [context.WithoutCancel], are possible at any time.
 //
+// Code that ignores the errors of its statements gets the throw eight times. The next ExecContext of
+// a database, a connection or a transaction unwinds it, if the task's context has not ended by then;
+// database/sql refuses all calls with an ended context by itself. Queries, prepared statements and
+// BeginTx only return the throw, because database/sql would lose the connection: a loop that ignores
+// their errors has to look at its context, as without Cocoon.
+//
 // A throw into a [cocoon.Section] does not end the context of its calls, so they go on, and return
 // the throw only when it is 100 ms old. In a [cocoon.SectionContext], calls with the section's
 // context return it at once.

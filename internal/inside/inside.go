@@ -55,6 +55,16 @@ var CallToEnd func(ctx context.Context, fn func() error) error
 // calls fn, and never ends the context.
 var CallAnyway func(ctx context.Context, fn func() error) error
 
+// Patience is how many times calls return a throw to code that ignores errors, before a call unwinds
+// the code. Once would not do, because some code looks only at the last of several errors, and
+// releases its lock then.
+const Patience = 8
+
+// Insist returns err, the error of a call. If err is the pending throw into the task of ctx, and
+// calls have returned it more than Patience times, Insist is a safe point instead: a loop that
+// ignores errors would go on forever. It is called where a throw may unwind the call.
+var Insist func(ctx context.Context, err error) error
+
 // Abort is the panic with which a handler of cocoonhttp gives its response up, as proxies do when a
 // read or a write returns a throw. Package cocoonhttp sets it; it is nil in other programs. The
 // runtime does not report it as a panic into which code has turned the throw.

@@ -24,11 +24,6 @@ type Caller struct {
 	told  atomic.Int32                          // how many times
 }
 
-// patience is how many times calls return a throw to a handler that ignores errors, before the
-// handler is thrown into. Once would not do, because some code looks only at the last of several
-// errors, and releases its lock then.
-const patience = 8
-
 // Call calls fn while the task gives its slot back. If a throw is due, Call returns it and does not
 // call fn. If fn fails and a throw has arrived by then, Call returns the throw, which may be the
 // reason for the failure.
@@ -103,7 +98,7 @@ func (c *Caller) tell(p *cocoon.PreemptedError) error {
 	if c.throw.Swap(p) != p {
 		c.told.Store(0)
 	}
-	if c.told.Add(1) > patience {
+	if c.told.Add(1) > inside.Patience {
 		cocoon.SafePoint(c.Ctx)
 	}
 	return p
