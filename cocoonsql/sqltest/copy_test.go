@@ -17,7 +17,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/lib/pq"
 )
 
 // copied is how many rows one COPY has, and beat after how many of them a task spins.
@@ -86,7 +85,7 @@ func copiers(t *testing.T) map[string]copier {
 				return err
 			}
 			defer release()
-			rows, err := tx.PrepareContext(ctx, pq.CopyIn("copies", "number", "row"))
+			rows, err := tx.PrepareContext(ctx, "copy copies (number, row) from stdin")
 			if err != nil {
 				return err
 			}
