@@ -199,7 +199,7 @@ func TestThrowsAtRandomMoments(t *testing.T) {
 			var all sync.WaitGroup
 			for range 4 {
 				all.Go(func() {
-					for most := int64(longtest.Count(3000, 100)); inClient.Load() < most || inServer.Load() < most; {
+					for most := int64(longtest.Count(500, 50)); inClient.Load() < most || inServer.Load() < most; {
 						err := rt.Run(context.Background(), "client", call)
 						var throw *cocoon.PreemptedError
 						switch {

@@ -131,7 +131,7 @@ func TestThrowsIntoCopies(t *testing.T) {
 			tasktest.Must(t, rt.Run(ctx, "first", func(ctx context.Context) error { return fill(ctx, -1, connections) }))
 			goroutines := runtime.NumGoroutine()
 			throws, number := 0, 0
-			for ; throws < longtest.Count(1000, 100); number++ {
+			for ; throws < longtest.Count(300, 50); number++ {
 				at := rand.Int32N(5000)
 				err := rt.Run(cocoon.WithPriority(ctx, at), "copy", func(ctx context.Context) error {
 					return fill(ctx, number, connections)
