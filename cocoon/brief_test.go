@@ -245,7 +245,7 @@ func TestStepBack(t *testing.T) {
 		}))
 		must(t, h.Wait(background))
 	}
-	if queued > tries/4 { // other goroutines may have the P
+	if queued > tries/2 { // other goroutines may have the P; without the step it is all of them
 		t.Errorf("the task that was back queued %d of %d times", queued, tries)
 	}
 }
