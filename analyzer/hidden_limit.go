@@ -11,8 +11,8 @@ import (
 )
 
 // hiddenLimits returns warnings about limits that end nothing, because another policy throws into
-// the same tasks, or the same sections, before. A limit is about tasks and sections of its name, and
-// a name is either of tasks or of sections: a policy that names the one hides the limit.
+// the same tasks, or the same sections, before. A limit is about tasks and sections of its name,
+// and a name is either of tasks or of sections: a policy that names the one hides the limit.
 func hiddenLimits(members []Member, tasks map[string]document.Class) (all []Remark) {
 	asTask, asSection := map[string][]Member{}, map[string][]Member{} // the policies that name it so
 	for _, m := range members {

@@ -129,8 +129,8 @@ func (l *Loop) absentLead() (lead int64) {
 	return lead
 }
 
-// sweepOne looks at a parked task, and reports whether the task is awake. A crowd that wakes at once
-// waits for processors. A task of it does not run yet: it neither counts as one that runs, nor
+// sweepOne looks at a parked task, and reports whether the task is awake. A crowd that wakes at
+// once waits for processors. A task of it does not run yet: it neither counts as one that runs, nor
 // surfaces, or the crowd would queue for slots that it needs for microseconds.
 func (l *Loop) sweepOne(s *strand, now int64) bool {
 	c := s.task.class

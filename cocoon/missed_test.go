@@ -36,18 +36,17 @@ func TestThrowAfterTheWaitThatPassesTheLimit(t *testing.T) {
 				rounds := 0
 				preemption(t, rt.Run(background, "job", func(ctx context.Context) error {
 					for rounds = 0; rounds < 20; rounds++ {
-						begin := notify.Now()
-						if err := call(ctx, func() error { lastsBeyond(t, rt.Loop(), begin); return ctx.Err() }); err != nil {
+						// The time is read inside the call: the task may lose its P before it is blocked.
+						if err := call(ctx, func() error { lastsBeyond(t, rt.Loop(), notify.Now()); return ctx.Err() }); err != nil {
 							return err
 						}
 						SafePoint(ctx)
 					}
 					return nil
 				}))
-				// One that has just arrived may have its first tick an interval later, and a busy
-				// machine makes intervals long. Without an evaluation at its return it has all 20.
-				if rounds > 4 {
-					t.Errorf("it is thrown into after %d waits; want the first or second, and at most 5", rounds+1)
+				// One that has just arrived may have its first tick an interval later.
+				if rounds > 1 {
+					t.Errorf("it is thrown into after %d waits; want the first or second", rounds+1)
 				}
 			})
 		}
@@ -59,7 +58,6 @@ func TestThrowAfterOtherWaits(t *testing.T) {
 	limit := Policy{Name: "limit", On: Every(time.Hour), Expr: `task.name == "job" and task.elapsed > duration("1ms") ? throw("late") : continue()`}
 	t.Run("unannounced", func(t *testing.T) {
 		rt := start(t, Config{Slots: 1, StallAfter: -1})
-		register(t, rt, limit)
 		release := make(chan struct{})
 		rounds := 0
 		h := rt.Go(background, "job", func(ctx context.Context) error {
@@ -73,9 +71,9 @@ func TestThrowAfterOtherWaits(t *testing.T) {
 		})
 		eventually(t, "the task to lose its slot", func() bool {
 			must(t, rt.Run(background, "other", idle))
-			st := rt.Loop().Stats()
-			return st.Parked+st.Lent == 1 // Lent: the timer has found it running after the limit
+			return rt.Loop().Stats().Parked == 1
 		})
+		register(t, rt, limit) // not before: the timer could find the task running
 		lastsBeyond(t, rt.Loop(), notify.Now())
 		close(release)
 		preemption(t, h.Wait(background))

@@ -33,9 +33,9 @@ func (l *Loop) unseat(s *strand, now int64) {
 }
 
 // deliver hands slots to the tasks to which the core has granted one. A task that would stand aside
-// at once, as soon as it has a processor, is set aside here, and the next task gets the slot: behind
-// a crowd that waits for processors, each change of places would take as long as the crowd. Called
-// under the loop's lock after every call of the core that may free a slot.
+// at once, as soon as it has a processor, is set aside here, and the next task gets the slot:
+// behind a crowd that waits for processors, each change of places would take as long as the crowd.
+// Called under the loop's lock after every call of the core that may free a slot.
 func (l *Loop) deliver(now int64) {
 	for _, t := range l.core.Granted() {
 		s := t.Owner.(*strand)
@@ -68,8 +68,8 @@ func (l *Loop) setAll(now int64) {
 	l.setting = false
 }
 
-// setsAside reports whether s, which has just got a slot to start or to come back from a Block, stands
-// aside; deliver takes the slot then. Called under the loop's lock.
+// setsAside reports whether s, which has just got a slot to start or to come back from a Block,
+// stands aside; deliver takes the slot then. Called under the loop's lock.
 //
 //go:noinline
 func (l *Loop) setsAside(s *strand) bool {

@@ -166,9 +166,9 @@ func calling(client pb.TestServiceClient) map[string]func(context.Context) error
 	}
 }
 
-// TestThrowsAtRandomMoments throws into clients and handlers of calls and streams at random moments.
-// Each answer is whole or an error that tells of the throw, there is one connection all the time,
-// and no handler, stream or goroutine is left.
+// TestThrowsAtRandomMoments throws into clients and handlers of calls and streams at random
+// moments. Each answer is whole or an error that tells of the throw, there is one connection all
+// the time, and no handler, stream or goroutine is left.
 func TestThrowsAtRandomMoments(t *testing.T) {
 	rt := tasktest.Start(t, cocoon.Config{QuietThrows: true})
 	_, err := rt.RegisterPolicy(cocoon.Policy{

@@ -59,8 +59,8 @@ func (t together) note() string {
 	return "note: warnings about states, ranks and several policies come when there are no errors\n"
 }
 
-// idle returns the warnings about declarations of a document: those that no policy makes use of, and
-// those that most likely say something else than their author means.
+// idle returns the warnings about declarations of a document that no policy uses, or that most
+// likely say something else than their author means.
 func (t together) idle(d *document.Document, tasks map[string]document.Class) (remarks []analyzer.Remark) {
 	if !t.whole {
 		return nil
