@@ -43,6 +43,18 @@ func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
 	return s
 }
 
+// goroutines returns how many goroutines want a P, and how many of these always do. n is 0 if it is
+// unknown. Called by the timer.
+func (c *cpuClock) goroutines(now int64) (n, lasting int64) {
+	if c.sharers.newest.at != now {
+		if n = c.wanting(); n == 0 {
+			return 0, 0
+		}
+		c.sharers.add(now, n)
+	}
+	return c.sharers.newest.n, c.sharers.least(0)
+}
+
 // wanting returns how many goroutines have a P or are ready for one, without the caller, which may
 // have taken the P of another goroutine. It returns 0 before Go 1.26, which does not say. Cost:
 // about 1 µs (BenchmarkCosts).

@@ -13,9 +13,11 @@ import (
 // decisions.
 //
 // There is a need when a task has run for heatAfter without a pause, and while policies act on a
-// finer clock than Go's timers keep.
+// finer clock than Go's timers keep. While the process is saturated, heat would be no help, and the
+// runtime is cold (saturation.go).
 type heat struct {
 	hot    bool
+	full   bool  // the process is saturated
 	needed int64 // when there was last a need
 	since  int64 // when it became hot or cold; 0: cold from the start
 	stay   int64 // how long it stays hot without a need
@@ -41,7 +43,7 @@ const (
 // need records a need, and reports whether the runtime has become hot because of it.
 func (h *heat) need(now int64) (change bool) {
 	h.needed = max(h.needed, now)
-	if h.hot {
+	if h.hot || h.full {
 		return false
 	}
 	switch again := h.since != 0 && now-h.since < soonAgain*h.stay; {
@@ -59,7 +61,7 @@ func (h *heat) cool(now int64) (change bool, next int64) {
 	if !h.hot {
 		return false, notify.Never
 	}
-	if at := h.needed + h.stay; now < at {
+	if at := h.needed + h.stay; now < at && !h.full {
 		return false, at
 	}
 	h.hot, h.since = false, now

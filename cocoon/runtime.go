@@ -22,18 +22,20 @@ import (
 // need one, the default runtime of the package-level functions. All methods are safe for concurrent
 // use.
 type Runtime struct {
-	cfg    Config
-	loops  atomic.Pointer[[]*Loop] // the first is the default loop; replaced under regMu
-	timer  *notify.Timer
-	store  *isolate.Store
-	ctx    context.Context // for functions that policies call
-	cancel context.CancelFunc
-	tasks  atomic.Int64 // tasks that have not ended, except tasks in open slots
-	sample sample
-	cpu    cpuClock  // the timer's
-	gaps   *gapWatch // nil: gaps are not measured
-	log    *logQueue
-	looked atomic.Int64 // no stacks are taken for a report until then
+	cfg        Config
+	loops      atomic.Pointer[[]*Loop] // the first is the default loop; replaced under regMu
+	timer      *notify.Timer
+	store      *isolate.Store
+	ctx        context.Context // for functions that policies call
+	cancel     context.CancelFunc
+	tasks      atomic.Int64 // tasks that have not ended, except tasks in open slots
+	sample     sample
+	cpu        cpuClock // the timer's
+	saturation saturation
+	long       int64     // how many tasks run long, as the timer has just found; used by the timer
+	gaps       *gapWatch // nil: gaps are not measured
+	log        *logQueue
+	looked     atomic.Int64 // no stacks are taken for a report until then
 
 	decisions decisionStream
 	errands   errands
@@ -182,6 +184,9 @@ type warmth struct {
 	needed atomic.Int64 // when there was last a need
 	busy   atomic.Bool  // temper runs, or is about to
 	hot    atomic.Bool  // the process is in the state that a hot runtime needs
+	full   atomic.Bool  // the process is saturated; stored by the timer
+	told   atomic.Int64 // when the timer last counted the goroutines that want a P, for full
+	own    atomic.Int64 // hot: GOMAXPROCS without the spare Ps
 	next   atomic.Int64 // hot: when temper is due again
 	room   atomic.Bool  // hot: there are Ps for the slots and the spare ones
 	beaten atomic.Int64 // when the timer last woke for a task that passes no SafePoint, see beat.go

@@ -33,7 +33,11 @@ func (rt *Runtime) needHeat(now int64) {
 		return
 	}
 	w.needed.Store(now)
-	if !hot {
+	switch {
+	case hot:
+	case w.full.Load():
+		rt.timer.WakeAt(w.told.Load() + saturationEvery) // it may be saturated no longer
+	default:
 		rt.beginTemper()
 	}
 }
@@ -76,16 +80,41 @@ func (rt *Runtime) ticks() bool {
 
 // keepHeat is called by the timer whenever it has run, and returns when it must run again.
 func (rt *Runtime) keepHeat(now int64) (next int64) {
+	next = rt.saturate(now)
 	rt.easeTimer()
 	w := &rt.warmth
 	if !w.hot.Load() {
-		return notify.Never
+		return next
 	}
-	if at := w.next.Load(); now < at {
-		return at
+	if at := w.next.Load(); now < at && !w.full.Load() {
+		return min(next, at)
 	}
 	rt.beginTemper() // it sets the timer at its end
-	return notify.Never
+	return next
+}
+
+// saturate finds out whether the process is saturated, while that matters: while the runtime is hot,
+// and while it would be hot otherwise. It returns when to look again. Called by the timer.
+func (rt *Runtime) saturate(now int64) (next int64) {
+	w, procs := &rt.warmth, int64(0)
+	switch {
+	case w.hot.Load():
+		procs = w.own.Load()
+	case w.full.Load() && now-w.needed.Load() < minStay/4:
+		procs = int64(runtime.GOMAXPROCS(0))
+	default:
+		return notify.Never // a need wakes the timer
+	}
+	if due := w.told.Load() + saturationEvery; now < due {
+		return due
+	}
+	n, lasting := rt.cpu.goroutines(now)
+	if n == 0 { // unknown
+		return notify.Never
+	}
+	w.told.Store(now)
+	w.full.Store(rt.saturation.add(now, n, lasting, rt.long, procs))
+	return now + saturationEvery
 }
 
 // temper brings the process into the state that heat demands. Called on a goroutine of its own.
@@ -98,6 +127,7 @@ func (rt *Runtime) temper() {
 	}
 	w.busy.Store(false) // a need recorded from here on starts another temper
 	now := notify.Now()
+	w.heat.full = w.full.Load()
 	if needed := w.needed.Load(); needed > w.heat.needed && w.heat.need(needed) {
 		rt.warmUp(now)
 	}
@@ -121,7 +151,8 @@ func (rt *Runtime) warmUp(now int64) {
 	if !rt.cfg.KeepProcs {
 		kernel.AddProcs(w.slots)
 	}
-	w.room.Store(runtime.GOMAXPROCS(0) >= min(w.slots, kernel.OwnProcs())+SparePs)
+	w.own.Store(int64(kernel.OwnProcs()))
+	w.room.Store(runtime.GOMAXPROCS(0) >= min(w.slots, int(w.own.Load()))+SparePs)
 	w.slices = rt.cfg.Breath > 0 && kernel.AskSlices(sliceOf(rt.cfg.Breath))
 	w.threads, w.renewed, w.pause = threadCount(), now, firstRenewal
 	w.hot.Store(true)
