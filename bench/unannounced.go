@@ -27,6 +27,7 @@ var waitings = append([]waiting{
 	{"pool", "64 requests at once for 4 database connections, 2 ms each", 64, askAgain},
 	{"websocket", "100 connections that send a message 40 ms after the last echo", 100, sendMessages},
 	{"proxy", "16 requests at once to an upstream that takes 5 ms", 16, askAgain},
+	{"mixed", "80 event streams, an event each 5 ms; 20 web sockets; 20 requests at once that hand off, work and wait by turns, or compute for 20 ms", 120, useAll},
 }, systemWaitings...)
 
 // waitingKinds are the three servers of a kind: plain Go, in the middleware without announcing its
@@ -127,6 +128,8 @@ type visited struct {
 	once     sync.Once // guards first, a client that knows the length of the slow responses
 	first    *httpClient
 	firstErr error
+
+	clients atomic.Int64 // how many clients of a mixed server have begun
 }
 
 // under measures the server under its load. The clients that keep handlers waiting hang up at the

@@ -51,7 +51,7 @@ func watchEvents(ctx context.Context, v *visited, answers *atomic.Int64) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.WriteString(conn, httpGet(waitingPath)); err != nil {
+	if _, err := io.WriteString(conn, httpGet(waitingPath+"?"+eventsQuery)); err != nil {
 		return err
 	}
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -64,6 +64,20 @@ func watchEvents(ctx context.Context, v *visited, answers *atomic.Int64) error {
 		}
 	}
 	return fmt.Errorf("a stream of status %s ended", response.Status)
+}
+
+// eventsQuery is the query of a request for an event stream.
+const eventsQuery = "events"
+
+// useAll is one of the clients of a server of many kinds of handlers.
+func useAll(ctx context.Context, v *visited, answers *atomic.Int64) error {
+	switch v.clients.Add(1) % 6 {
+	case 0:
+		return askAgain(ctx, v, answers)
+	case 1:
+		return sendMessages(ctx, v, answers)
+	}
+	return watchEvents(ctx, v, answers)
 }
 
 // messagePause is the time between the echo of a message and the next message.

@@ -10,6 +10,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -64,7 +65,7 @@ func serveWaiting(c waitingConfig) error {
 // waitingHandlers returns the handlers by the names of waitings.
 func waitingHandlers(c waitingConfig, wait around) map[string]http.Handler {
 	handlers := map[string]http.Handler{
-		"streams":   streamEvents(wait),
+		"streams":   streamEvents(wait, 200*time.Millisecond),
 		"sleepers":  waitFor(wait, func() { time.Sleep(250 * time.Millisecond) }),
 		"steps":     alternate(wait),
 		"mutex":     waitForLock(wait),
@@ -72,6 +73,7 @@ func waitingHandlers(c waitingConfig, wait around) map[string]http.Handler {
 		"pool":      queryDatabase(wait),
 		"websocket": echoMessages(wait),
 		"proxy":     passOn(wait, c.Upstream),
+		"mixed":     serveMixed(wait),
 	}
 	addSystemHandlers(handlers, wait)
 	return handlers
@@ -97,11 +99,11 @@ func alternate(wait around) http.HandlerFunc {
 }
 
 // streamEvents is an event stream, as many are.
-func streamEvents(wait around) http.HandlerFunc {
+func streamEvents(wait around, every time.Duration) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		w.(http.Flusher).Flush()
-		ticker := time.NewTicker(200 * time.Millisecond)
+		ticker := time.NewTicker(every)
 		defer ticker.Stop()
 		for n := 0; r.Context().Err() == nil; n++ {
 			wait(r.Context(), func() {
@@ -159,6 +161,30 @@ func echoMessages(wait around) http.HandlerFunc {
 					err = conn.Write(r.Context(), kind, message)
 				}
 			})
+		}
+	}
+}
+
+// serveMixed is a server of many kinds of handlers. Most of its goroutines hold no slot, and they
+// keep the processor busy. One request in a hundred computes for 20 ms, and passes safe points.
+func serveMixed(wait around) http.HandlerFunc {
+	events, messages := streamEvents(wait, 5*time.Millisecond), echoMessages(wait)
+	short := []http.HandlerFunc{handOff(wait), alternate(wait)}
+	var requests atomic.Int64
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch n := requests.Add(1); {
+		case r.URL.RawQuery == eventsQuery:
+			events(w, r)
+		case r.Header.Get("Upgrade") != "":
+			messages(w, r)
+		case n%100 == 0:
+			for range 200 {
+				work(100 * time.Microsecond)
+				cocoon.SafePoint(r.Context())
+			}
+			io.WriteString(w, "done")
+		default:
+			short[n%int64(len(short))](w, r)
 		}
 	}
 }

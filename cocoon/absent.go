@@ -27,6 +27,7 @@ func (a *absent) runs(s *strand) {
 
 // waits moves s from lent to parked.
 func (a *absent) waits(s *strand) {
+	a.endExtra(s)
 	take(&a.lent, s)
 	s.parked.Store(true)
 	s.absentAt = push(&a.parked, s)
@@ -34,6 +35,7 @@ func (a *absent) waits(s *strand) {
 
 // remove takes s out of the list that holds it.
 func (a *absent) remove(s *strand) {
+	a.endExtra(s)
 	if s.parked.Load() {
 		take(&a.parked, s)
 	} else {
@@ -54,6 +56,14 @@ func (a *absent) remove(s *strand) {
 	s.sameG = nil
 	a.n.Add(-1)
 	s.lent.Store(false)
+}
+
+// endExtra says that s is no extra task, if it was one. Called under the loop's lock.
+func (a *absent) endExtra(s *strand) {
+	if s.extra.Load() {
+		s.extra.Store(false)
+		a.extras--
+	}
 }
 
 // push appends s and returns its index.

@@ -72,8 +72,9 @@ func (s *strand) placed(granted bool, now int64) (bool, error) {
 	if l.wants(stubs.Enqueue) {
 		l.arriving(s, now)
 		if s.withdrawn != nil && granted {
-			// refused, but it already has a slot: give the slot back
+			// refused, but it already has a slot, or is an extra task: give the slot back
 			l.unseat(s, now)
+			s.dropLent()
 			l.core.Exit(&s.core, now)
 			l.deliver(now)
 			s.end(now)

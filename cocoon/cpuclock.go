@@ -2,7 +2,6 @@ package cocoon
 
 import (
 	"runtime"
-	"runtime/metrics"
 
 	"github.com/cocoon-go/cocoon/internal/kernel"
 )
@@ -36,7 +35,7 @@ func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
 	c.at = now
 	c.past.add(now, s.used)
 	if shared {
-		n := c.wanting()
+		n := c.counts.wanting()
 		c.sharers.add(now, n)
 		s.readings, s.crowded = &c.sharers, n > procs
 	}
@@ -47,7 +46,7 @@ func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
 // unknown. Called by the timer.
 func (c *cpuClock) goroutines(now int64) (n, lasting int64) {
 	if c.sharers.newest.at != now {
-		if n = c.wanting(); n == 0 {
+		if n = c.counts.wanting(); n == 0 {
 			return 0, 0
 		}
 		c.sharers.add(now, n)
@@ -55,22 +54,10 @@ func (c *cpuClock) goroutines(now int64) (n, lasting int64) {
 	return c.sharers.newest.n, c.sharers.least(0)
 }
 
-// wanting returns how many goroutines have a P or are ready for one, without the caller, which may
-// have taken the P of another goroutine. It returns 0 before Go 1.26, which does not say. Cost:
-// about 1 µs (BenchmarkCosts).
-func (c *cpuClock) wanting() int64 {
-	c.counts[0].Name, c.counts[1].Name = "/sched/goroutines/running:goroutines", "/sched/goroutines/runnable:goroutines"
-	metrics.Read(c.counts[:])
-	if c.counts[0].Value.Kind() != metrics.KindUint64 || c.counts[1].Value.Kind() != metrics.KindUint64 {
-		return 0
-	}
-	return int64(c.counts[0].Value.Uint64()+c.counts[1].Value.Uint64()) - 1
-}
-
 // crowded reports whether more goroutines want a P than there are Ps, at this moment. Without
 // knowing, it reports true.
 func (c *cpuClock) crowded() bool {
-	n := c.wanting()
+	n := c.counts.wanting()
 	return n == 0 || n > int64(runtime.GOMAXPROCS(0))
 }
 

@@ -1,7 +1,6 @@
 package cocoon
 
 import (
-	"runtime/metrics"
 	"sync"
 	"time"
 )
@@ -11,7 +10,7 @@ type cpuClock struct {
 	at      int64 // of the newest reading; 0: there was none
 	past    pastCPU
 	sharers sharers
-	counts  [2]metrics.Sample
+	counts  goroutineCounts
 }
 
 // pastCPU holds the latest readings of the process's processor time, at least oldCPU apart, and the

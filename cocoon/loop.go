@@ -58,6 +58,7 @@ type Loop struct {
 	hub          notify.Hub[*bound] // the policies by event; used under the loop's lock
 	contextReads atomic.Uint32      // what to read on arrival; set under the loop's lock
 	stats        loopStats
+	rivals       rivals
 }
 
 // ending is a throw that ends the context of its task if the task does not respond in time.
@@ -73,6 +74,7 @@ type absent struct {
 	parked []*strand           // in an unannounced wait, as far as the loop knows
 	byG    map[uintptr]*strand // both, by goroutine; strand.sameG links the tasks of one goroutine
 	n      atomic.Int32        // their number
+	extras int                 // how many of lent are extra tasks, see extra.go
 }
 
 // chosen is a lead for the tasks in the selectors and, if names is not nil, with one of the names.

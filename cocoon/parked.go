@@ -101,6 +101,10 @@ func (l *Loop) lendTo(s *strand, now int64) (granted bool) {
 		l.lendWaits(now)
 	}
 	if l.asks = nil; !s.onSlot() {
+		if l.startExtras(now) && s.extra.Load() {
+			<-s.token()
+			return true
+		}
 		l.contended = true
 		l.rt.timer.WakeAt(l.heatForHolders(now))
 		return false
@@ -144,7 +148,7 @@ func (l *Loop) findWaits(now int64) (next int64) {
 			most = rareLook
 		}
 		l.lookBusy = l.busy
-		if wanted && !l.lendWaits(now) || !wanted && most == rareLook {
+		if wanted && !l.lendWaits(now) && !l.startExtras(now) || !wanted && most == rareLook {
 			l.lookEvery = min(max(minLook, 2*l.lookEvery), most)
 			l.lookAt = now + l.lookEvery
 		}

@@ -105,7 +105,9 @@ func (s *strand) respond() {
 }
 
 // asked reports whether the task has a request, or must ask for a slot itself.
-func (s *strand) asked() bool { return s.requests.Load() != 0 || s.lent.Load() && !s.aside() }
+func (s *strand) asked() bool {
+	return s.requests.Load() != 0 || s.lent.Load() && !s.aside() && !s.extra.Load()
+}
 
 // answerOnce takes the requests and carries them out. It reports whether to look again: the task
 // may have got new requests while it waited, or has some that this call did not look for. While the

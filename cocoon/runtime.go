@@ -32,7 +32,6 @@ type Runtime struct {
 	sample     sample
 	cpu        cpuClock // the timer's
 	saturation saturation
-	long       int64     // how many tasks run long, as the timer has just found; used by the timer
 	gaps       *gapWatch // nil: gaps are not measured
 	log        *logQueue
 	looked     atomic.Int64 // no stacks are taken for a report until then
@@ -186,6 +185,7 @@ type warmth struct {
 	hot    atomic.Bool  // the process is in the state that a hot runtime needs
 	full   atomic.Bool  // the process is saturated; stored by the timer
 	told   atomic.Int64 // when the timer last counted the goroutines that want a P, for full
+	asked  atomic.Int64 // when full was last asked for, see saturated
 	own    atomic.Int64 // hot: GOMAXPROCS without the spare Ps
 	next   atomic.Int64 // hot: when temper is due again
 	room   atomic.Bool  // hot: there are Ps for the slots and the spare ones

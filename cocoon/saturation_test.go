@@ -13,35 +13,44 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// How the goroutines that want a P show whether short work keeps two Ps busy. Each reading is 10 ms
-// after the one before.
+// How the demand for two Ps shows whether short work keeps them busy. Each demand is 10 ms after the
+// one before.
 func TestSaturation(t *testing.T) {
-	type reading struct{ n, lasting, long int64 }
-	always := func(r reading) func(int) reading { return func(int) reading { return r } }
+	always := func(d demand) func(int) demand { return func(int) demand { return d } }
 	for name, c := range map[string]struct {
-		at       func(i int) reading
-		from, to int // the readings after which it is full; to 0: to the end, from -1: never
+		at   func(i int) demand
+		from int // the demand with which it becomes full; 0: never
+		to   int // the last with which it is full; 0: to the end
 	}{
-		"nothing":                  {always(reading{}), -1, 0},
-		"one long task":            {always(reading{1, 1, 1}), -1, 0},
-		"as many as Ps":            {always(reading{2, 2, 2}), -1, 0},
-		"40 long tasks":            {always(reading{40, 40, 40}), -1, 0},
-		"some short requests":      {func(i int) reading { return reading{1 + 6*int64(i%4/3), 1, 1} }, -1, 0},
-		"long, and no tasks":       {always(reading{3, 3, 1}), -1, 0},
-		"too many that are none":   {always(reading{20, 20, 1}), 4, 0},
-		"a burst of 20 ms":         {func(i int) reading { return reading{1 + 99*int64(i%50/48), 1, 1} }, -1, 0},
-		"short work without end":   {always(reading{9, 1, 1}), 4, 0},
-		"as much as the Ps do":     {always(reading{4, 1, 1}), 12, 0},
-		"it ends":                  {func(i int) reading { return reading{max(1, int64(9-i)), 1, 1} }, 4, 102},
-		"it becomes a little less": {func(i int) reading { return reading{max(3, int64(9-i)), 1, 1} }, 4, 0},
+		"nothing":                {always(demand{}), 0, 0},
+		"one long task":          {always(demand{wanting: 1, lasting: 1, long: 1}), 0, 0},
+		"as many as Ps":          {always(demand{wanting: 2, lasting: 2, long: 2}), 0, 0},
+		"40 long tasks":          {always(demand{wanting: 40, lasting: 40, long: 40}), 0, 0},
+		"long, and no tasks":     {always(demand{wanting: 3, lasting: 3, long: 1}), 0, 0},
+		"too many that are none": {always(demand{wanting: 20, lasting: 20, long: 1}), 8, 0},
+		"short work without end": {always(demand{wanting: 9, lasting: 1, long: 1}), 8, 0},
+		"as much as the Ps do":   {always(demand{wanting: 4, lasting: 1, long: 1}), 12, 0},
+		"beside long work that takes all Ps": {
+			always(demand{wanting: 50, lasting: 3, long: 2}), 0, 0},
+		"some short requests": {
+			func(i int) demand { return demand{wanting: 1 + 6*int64(i%4/3), lasting: 1, long: 1} }, 0, 0},
+		"a burst of 20 ms": {
+			func(i int) demand { return demand{wanting: 1 + 99*int64(i%50/48), lasting: 1, long: 1} }, 0, 0},
+		"it ends": {
+			func(i int) demand { return demand{wanting: max(1, int64(9-i)), lasting: 1, long: 1} }, 8, 107},
+		"it becomes a little less": {
+			func(i int) demand { return demand{wanting: max(3, int64(9-i)), lasting: 1, long: 1} }, 8, 0},
+		"long work takes all Ps later": {
+			func(i int) demand { return demand{wanting: 30, lasting: 1, long: 1 + int64(i/200)} }, 8, 207},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s saturation
-			for i := range 300 {
-				r := c.at(i)
-				full := s.add(int64(time.Second)+int64(i)*saturationEvery, r.n, r.lasting, r.long, 2)
-				if want := c.from >= 0 && i >= c.from-1 && (c.to == 0 || i <= c.to); full != want {
-					t.Fatalf("after reading %d: full is %v; want %v (mean %.2f)", i+1, full, want, s.mean)
+			for i := 1; i <= 300; i++ {
+				d := c.at(i - 1)
+				d.procs = 2
+				full := s.add(int64(time.Second)+int64(i)*saturationEvery, d)
+				if want := c.from > 0 && i >= c.from && (c.to == 0 || i <= c.to); full != want {
+					t.Fatalf("after demand %d: full is %v; want %v (short %.2f, taken %.2f)", i, full, want, s.short, s.taken)
 				}
 			}
 		})
@@ -52,8 +61,8 @@ func TestSaturation(t *testing.T) {
 // hot one becomes cold. Afterwards it becomes hot again.
 func TestSaturatedRuntimeIsCold(t *testing.T) {
 	withProcs(t, 2)
-	rt := start(t, Config{Slots: 1})
-	if rt.cpu.wanting() == 0 {
+	rt := start(t, Config{Slots: 2})
+	if new(goroutineCounts).wanting() == 0 {
 		t.Skip("this version of Go does not tell how many goroutines want a P")
 	}
 	var over, done atomic.Bool

@@ -93,12 +93,17 @@ func (l *Loop) leftQueue(s *strand, now int64) {
 func (l *Loop) surface(s *strand, now int64) {
 	l.absent.runs(s)
 	l.core.Surface(&s.core, now)
+	l.runsLent(s, now)
+	l.rt.armGaps()
+}
+
+// runsLent records that s runs without a slot. Called under the loop's lock.
+func (l *Loop) runsLent(s *strand, now int64) {
 	s.runBase.Store(now - s.core.Ran(now))
 	s.lastSafe = now
 	s.sampleFrom(now)
 	l.busy++
 	l.arm(s, now)
-	l.rt.armGaps()
 }
 
 // sampleFrom begins a new account of the time that the task runs.

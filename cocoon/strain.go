@@ -84,13 +84,3 @@ func (l *Loop) heatForHolders(now int64) (next int64) {
 	}
 	return next
 }
-
-// runsLong reports whether a task that holds a slot has run for long, as far as one look shows.
-// Called under the loop's lock.
-func (s *strand) runsLong(now int64) bool {
-	if now-s.core.Since() < heatAfter || s.rest.Load() < 0 {
-		return false
-	}
-	st := s.status()
-	return st == goroutine.Running || st == goroutine.Runnable
-}

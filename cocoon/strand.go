@@ -72,6 +72,7 @@ type strand struct {
 	lent     atomic.Bool   // it runs or waits without a slot, in loop.absent; written under the loop's lock
 	inBlock  atomic.Bool   // it stands aside, and is inside Block; written by the task's goroutine
 	parked   atomic.Bool   // it waits: in loop.absent.parked; written under the loop's lock
+	extra    atomic.Bool   // it needs no slot yet, see extra.go; written under the loop's lock
 	g        atomic.Uintptr
 	rest     atomic.Int64 // see rest.go
 	restedAt atomic.Int64 // when its last rest ended, or it got its slot

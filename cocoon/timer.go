@@ -22,7 +22,6 @@ func (rt *Runtime) onTimer(now int64) (next int64) {
 	rt.sample.tick(now)
 	next = notify.Never
 	cpu := rt.cpu.sample(now, rt.ticks())
-	rt.long = 0
 	for _, l := range *rt.loops.Load() {
 		next = min(next, l.onTimer(now, cpu))
 	}
@@ -38,9 +37,6 @@ func (l *Loop) onTimer(now int64, cpu cpuSample) (next int64) {
 	for i := range l.slots {
 		if s := l.slots[i].firm(); s != nil {
 			next = min(next, s.repeat(now), l.checkStall(s, now), s.probe(now), s.beat(now))
-			if s.runsLong(now) {
-				l.rt.long++
-			}
 		}
 	}
 	for _, s := range l.absent.lent {

@@ -93,14 +93,26 @@ func (rt *Runtime) keepHeat(now int64) (next int64) {
 	return next
 }
 
+// saturated reports whether the process is saturated, and makes the timer find out as long as it is
+// called now and then. It takes no lock.
+func (rt *Runtime) saturated(now int64) bool {
+	w := &rt.warmth
+	if now-w.asked.Load() >= int64(time.Millisecond) {
+		w.asked.Store(now)
+		rt.timer.WakeAt(w.told.Load() + saturationEvery)
+	}
+	return w.full.Load()
+}
+
 // saturate finds out whether the process is saturated, while that matters: while the runtime is hot,
-// and while it would be hot otherwise. It returns when to look again. Called by the timer.
+// and while it would be hot otherwise, or full was asked for. It returns when to look again. Called
+// by the timer.
 func (rt *Runtime) saturate(now int64) (next int64) {
 	w, procs := &rt.warmth, int64(0)
 	switch {
 	case w.hot.Load():
 		procs = w.own.Load()
-	case w.full.Load() && now-w.needed.Load() < minStay/4:
+	case now-w.asked.Load() < minStay/4, w.full.Load() && now-w.needed.Load() < minStay/4:
 		procs = int64(runtime.GOMAXPROCS(0))
 	default:
 		return notify.Never // a need wakes the timer
@@ -112,8 +124,12 @@ func (rt *Runtime) saturate(now int64) (next int64) {
 	if n == 0 { // unknown
 		return notify.Never
 	}
+	d := demand{wanting: n, lasting: lasting, procs: procs}
+	for _, l := range *rt.loops.Load() {
+		d.long += l.longWork(now)
+	}
 	w.told.Store(now)
-	w.full.Store(rt.saturation.add(now, n, lasting, rt.long, procs))
+	w.full.Store(rt.saturation.add(now, d))
 	return now + saturationEvery
 }
 

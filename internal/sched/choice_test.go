@@ -11,7 +11,7 @@ func (w *world) checkChoice(o op, before, after picture, granted []*Task) error 
 	if err := w.checkBackground(o, before, after); err != nil {
 		return err
 	}
-	if err := w.checkOrder(before, granted); err != nil {
+	if err := w.checkOrder(before, append(granted, startedLent(before, after)...)); err != nil {
 		return err
 	}
 	for _, e := range after {

@@ -102,7 +102,7 @@ func randomRun(rnd *rand.Rand, n int) (r run, err error) {
 }
 
 var verbs = []string{"suspend", "suspend", "suspend", "suspend", "block", "block", "unblock", "unblock", "unblock", "yield",
-	"lend", "surface", "discount", "exit", "exit", "exit", "withdraw", "rank", "background", "nest", "unnest", "unnest", "hold", "release", "release", "open", "open", "shut", "shut", "adopt", "adopt", "resize"}
+	"lend", "startlent", "surface", "discount", "exit", "exit", "exit", "withdraw", "rank", "background", "nest", "unnest", "unnest", "hold", "release", "release", "open", "open", "shut", "shut", "adopt", "adopt", "resize"}
 
 func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 	arrival := func(name string) op {
@@ -125,7 +125,7 @@ func randomOp(rnd *rand.Rand, w *world, crowd int) op {
 	}
 	o := op{verb: verbs[rnd.IntN(len(verbs))]}
 	switch o.verb {
-	case "hold", "release", "open", "shut":
+	case "hold", "release", "open", "shut", "startlent":
 		return o
 	case "resize":
 		o.rank = int64(1 + rnd.IntN(w.cfg.Slots))

@@ -76,7 +76,7 @@ func (w *world) legal(o op) string {
 			return "no such size"
 		}
 		return w.mayWait()
-	case "load", "open", "shut":
+	case "load", "open", "shut", "startlent":
 	case "advance":
 		if o.d <= 0 {
 			return "time goes forward"

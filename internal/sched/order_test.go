@@ -31,7 +31,7 @@ func (w *world) checkOrder(before picture, granted []*Task) error {
 		}
 		x := wait[at]
 		if !w.replay && !slices.Contains(w.choices(x, wait, before), x) {
-			return fmt.Errorf("%s got slot %d out of its turn", x.name, x.Slot())
+			return fmt.Errorf("%s got slot %d (-1: none) out of its turn", x.name, x.Slot())
 		}
 		l := w.lineOf(x, before.of(x))
 		if !slices.ContainsFunc(wait[:at], func(a *actor) bool { return w.lineOf(a, before.of(a)) == l }) {
@@ -42,12 +42,25 @@ func (w *world) checkOrder(before picture, granted []*Task) error {
 	return nil
 }
 
+// startedLent returns the tasks that waited before, and run without a slot afterwards.
+func startedLent(before, after picture) (all []*Task) {
+	for _, e := range after {
+		if was := before.of(e.a).state; e.state == Lent && (was == Queued || was == Ready) {
+			all = append(all, &e.a.Task)
+		}
+	}
+	return all
+}
+
 // choices returns which of the waiting tasks, in order of waiting, may be chosen where x was. The
 // picture does not always determine which kinds may start, and whether new tasks are held back;
 // then there are several.
 func (w *world) choices(x *actor, wait []*actor, before picture) (all []*actor) {
 	allowed := []kinds{anyKind}
-	if w.c.slots[x.Slot()].suspended.n > 0 {
+	switch {
+	case x.state == Lent && w.c.susp > 0:
+		allowed = []kinds{safeKinds}
+	case x.state != Lent && w.c.slots[x.Slot()].suspended.n > 0:
 		if allowed = []kinds{safeKinds}; x.Kind == Safe {
 			allowed = append(allowed, onlySafe)
 		}

@@ -111,7 +111,7 @@ func (w *world) do(o op) (string, error) {
 	after := w.picture()
 	granted := slices.Clone(w.c.Granted())
 	if w.replay {
-		w.checkOrder(before, granted)
+		w.checkOrder(before, append(granted, startedLent(before, after)...))
 		w.follow(o, before, after)
 		return said, nil
 	}
@@ -191,6 +191,11 @@ func (w *world) call(o op) (said string, self *actor) {
 		default:
 			return "stays", nil
 		}
+	case "startlent":
+		if t := w.c.StartLent(w.now); t != nil {
+			return w.nameOf(t) + " starts", nil
+		}
+		return "none", nil
 	case "lend":
 		w.c.Lend(&a.Task, w.now)
 	case "surface":

@@ -1,0 +1,94 @@
+package cocoon
+
+import (
+	"time"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+)
+
+// Extra tasks. Slots bound how many tasks run, but not how many other goroutines do: connections,
+// client libraries, and tasks that stand aside. If these want the Ps too, a holder of a slot may
+// wait for a P in the Go runtime's queue, behind all of them, and meanwhile nobody uses its slot.
+// Then each task gets through the loop's queue one such wait after another, while in plain Go all
+// tasks would wait for Ps at the same time.
+//
+//  1. A task that has to wait for a slot looks at the holders, and so does the timer while a task
+//     waits (parked.go). While one of them has no P, the next waiting tasks start without a slot:
+//     they are extra tasks.
+//  2. There are at most as many extra tasks as other goroutines that want a P, so that tasks which
+//     compute do not crowd out each other's slots, and at most extraPerSlot for each slot, so that
+//     the queue stays where policies see it.
+//  3. An extra task counts as running, and time policies act on it. It is not asked to get a slot
+//     before it has run for extraFor: a sweep (aside.go) then asks it, like a task that has come
+//     back from an unannounced wait.
+const (
+	extraPerSlot = 16
+	extraFor     = int64(10 * time.Millisecond) // the time slice of a goroutine
+
+	// soonRuns is how long a task may take to get a P after it has got a slot. Usually it is the next
+	// that the P runs.
+	soonRuns = int64(100 * time.Microsecond)
+	// crowdFor is for how long a count of goroutines is used again.
+	crowdFor = int64(500 * time.Microsecond)
+)
+
+// startExtras lets waiting tasks run without a slot, if holders have no P, and reports whether it
+// did. Called under the loop's lock, after lendWaits.
+func (l *Loop) startExtras(now int64) (some bool) {
+	if !l.lends() || l.lackingP(now) == 0 || !l.rt.saturated(now) {
+		return false
+	}
+	for most := l.mostExtras(now); l.absent.extras < most; {
+		t := l.core.StartLent(now)
+		if t == nil {
+			break
+		}
+		l.startExtra(t.Owner.(*strand), now)
+		some = true
+	}
+	if some {
+		l.rt.armGaps()
+		l.armSweep(now)
+	}
+	return some
+}
+
+// startExtra makes s, to which the core has lent nothing but the right to run, an extra task.
+func (l *Loop) startExtra(s *strand, now int64) {
+	l.absent.addLent(s)
+	l.absent.extras++
+	s.extra.Store(true)
+	l.runsLent(s, now)
+	if s.unseated {
+		l.leftQueue(s, now)
+	}
+	s.token() <- struct{}{}
+}
+
+// lackingP returns how many holders of slots have no P. Called under the loop's lock.
+func (l *Loop) lackingP(now int64) (n int) {
+	for i := range l.slots {
+		h := l.slots[i].firm()
+		if h == nil || h.rest.Load() < 0 {
+			continue
+		}
+		switch h.status() {
+		case goroutine.Ready:
+			if now-h.restedAt.Load() >= soonRuns {
+				n++
+			}
+		case goroutine.Runnable:
+			n++
+		}
+	}
+	return n
+}
+
+// mostExtras returns how many extra tasks there may be now. Called under the loop's lock.
+func (l *Loop) mostExtras(now int64) int {
+	if now-l.rivals.at >= crowdFor {
+		l.rivals.at, l.rivals.wanting = now, l.rivals.counts.wanting()
+	}
+	others := int(l.rivals.wanting) - l.core.Slots() - l.absent.extras
+	return min(others, extraPerSlot*l.core.Slots())
+}
