@@ -15,14 +15,15 @@
 // A throw never unwinds database/sql or the driver, which would lose the connection. If a throw is
 // due before a call, the call returns it as its error, a [*cocoon.PreemptedError], and a Commit
 // rolls back. If a throw becomes due during a call that takes less than 5 ms, the call is not cut
-// short, and the throw unwinds the task at its next safe point. Neither costs a connection. A
-// longer call ends with its context, as usual. The driver may then give up its connection, and the
-// call's error wraps both the throw and [driver.ErrBadConn]. The same happens to the connection of
-// a transaction if the task runs for 5 ms without a safe point after the throw. Drivers and
-// database/sql have other errors for the end of a context, such as [sql.ErrTxDone]; a task that
-// returns one of them ends with the throw. While a throw unwinds the task, its deferred functions
-// may make calls. Calls with a context that does not end with the task's, as returned by
-// [context.WithoutCancel], are possible at any time.
+// short, and the throw unwinds the task at its next safe point. Neither costs a connection. A query
+// and its first row are one call: if the query has succeeded, Scan of its row does too, and the
+// task learns which lock or job it has got. A longer call ends with its context, as usual. The
+// driver may then give up its connection, and the call's error wraps both the throw and
+// [driver.ErrBadConn]. The same happens to the connection of a transaction if the task runs for 5
+// ms without a safe point after the throw. Drivers and database/sql have other errors for the end
+// of a context, such as [sql.ErrTxDone]; a task that returns one of them ends with the throw. While
+// a throw unwinds the task, its deferred functions may make calls. Calls with a context that does
+// not end with the task's, as returned by [context.WithoutCancel], are possible at any time.
 //
 // Code that ignores the errors of its statements gets the throw eight times. The next ExecContext of
 // a database, a connection or a transaction unwinds it, if the task's context has not ended by then;

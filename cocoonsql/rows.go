@@ -14,8 +14,9 @@ import (
 // values that database/sql uses in its place.
 type rows struct {
 	driver.Rows
-	ctx  context.Context // of the query
-	slow bool            // the previous row came late, or there was none
+	ctx   context.Context // of the query
+	slow  bool            // the previous row came late
+	first bool            // no row of the result has been read
 }
 
 // slowRow is the least time after which a row counts as waited for. Drivers read many rows at once,
@@ -30,10 +31,12 @@ func queried(ctx context.Context, query func() (driver.Rows, error)) (driver.Row
 	if err != nil {
 		return nil, err
 	}
-	return &rows{Rows: under, ctx: ctx, slow: true}, nil
+	return &rows{Rows: under, ctx: ctx, first: true}, nil
 }
 
-// Next implements driver.Rows.
+// Next implements driver.Rows. The first row belongs to the query. A due throw is not its error:
+// the database may have done what the query asked for, such as UPDATE ... RETURNING, or taken a
+// lock, and the row is all that the task learns of it.
 func (r *rows) Next(row []driver.Value) error {
 	next := func() error {
 		begin := time.Now()
@@ -41,7 +44,11 @@ func (r *rows) Next(row []driver.Value) error {
 		r.slow = time.Since(begin) >= slowRow
 		return err
 	}
-	if r.slow {
+	switch {
+	case r.first:
+		r.first = false
+		return inside.CallAnyway(r.ctx, next)
+	case r.slow:
 		return inside.CallOrThrow(r.ctx, next)
 	}
 	return next()
@@ -59,7 +66,7 @@ func (r *rows) NextResultSet() error {
 	if !ok {
 		return io.EOF
 	}
-	r.slow = true
+	r.first = true
 	return inside.CallOrThrow(r.ctx, n.NextResultSet)
 }
 

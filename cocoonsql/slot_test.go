@@ -375,6 +375,41 @@ func TestQuickRowsKeepTheSlot(t *testing.T) {
 	}
 }
 
+// TestThrowDuringAQueryLeavesItsRow checks that a query which has succeeded delivers its row, though
+// a policy throws before the row is read, or would throw when it is read: the database has done what
+// the query asked for, and the task must learn it to undo it.
+func TestThrowDuringAQueryLeavesItsRow(t *testing.T) {
+	for name, on := range map[string]cocoon.Trigger{
+		"after the query": cocoon.OnUnblock,
+		"at the row":      cocoon.OnBlock,
+	} {
+		t.Run(name, func(t *testing.T) {
+			rt, loop := tasktest.OneSlot(t)
+			s := &server{values: []driver.Value{int64(7)}}
+			db := open(t, modern(s))
+			s.gate = func(what string) {
+				if strings.HasPrefix(what, "conn query") {
+					r, err := rt.RegisterPolicy(cocoon.Policy{Name: "signal", On: on, Expr: `throw("signalled")`})
+					tasktest.Must(t, err)
+					t.Cleanup(r.Cancel)
+				}
+			}
+			err := loop.Run(t.Context(), "job", func(ctx context.Context) error {
+				var v int64
+				// The context ends if reading the row takes as long as a throw may wait.
+				if err := db.QueryRowContext(ctx, "take").Scan(&v); ctx.Err() == nil && (err != nil || v != 7) {
+					t.Errorf("the row is %d, %v", v, err)
+				}
+				return db.PingContext(ctx)
+			})
+			var p *cocoon.PreemptedError
+			if !errors.As(err, &p) || p.Policy != "signal" {
+				t.Errorf("the task ended with %v; want the throw", err)
+			}
+		})
+	}
+}
+
 // TestDueThrowCostsNoConnection checks that a call that a due throw refuses does not end the
 // context of its transaction: database/sql would then roll back by itself, and close the connection
 // of a driver that is no driver.Validator. The context of the call may be derived from the task's.
