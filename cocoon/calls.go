@@ -28,10 +28,19 @@ func callOrThrow(ctx context.Context, fn func() error) error {
 
 // callToEnd is inside.CallToEnd.
 func callToEnd(ctx context.Context, fn func() error) error {
-	if s := strandOf(ctx); s != nil && !s.blocked && s.willEnd(ctx) {
-		return s.away(fn)
+	s := strandOf(ctx)
+	if s == nil || s.blocked {
+		return fn()
 	}
-	return callOrThrow(ctx, fn)
+	if !s.willEnd(ctx) {
+		s.beforeCall() // a policy that throws now does not refuse a call that has begun
+		if !s.willEnd(ctx) {
+			if err := s.refusesNow(ctx, true); err != nil {
+				return err
+			}
+		}
+	}
+	return s.away(fn)
 }
 
 // callAnyway is inside.CallAnyway.

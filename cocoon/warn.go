@@ -93,15 +93,18 @@ func (s *strand) beforeCall() (due bool) {
 // refuses returns a throw as the error of a call, which is then not made. It does not end the
 // context, because the task's other calls may depend on it. Where it is not certain that the throw
 // would end ctx, it does what BlockCall does.
-func (s *strand) refuses(ctx context.Context) error {
-	due := s.beforeCall()
+func (s *strand) refuses(ctx context.Context) error { return s.refusesNow(ctx, s.beforeCall()) }
+
+// refusesNow is refuses after the policies on the event block. before reports whether the throw was
+// made for something else than this call.
+func (s *strand) refusesNow(ctx context.Context, before bool) error {
 	if s.requests.Load()&wantThrow == 0 || goroutine.Unwinding() {
 		return nil
 	}
 	if p, _ := s.pendingThrow(true); p != nil && s.endsFor(p.section, ctx) {
 		return p.err
 	}
-	return s.warn(ctx, due)
+	return s.warn(ctx, before)
 }
 
 // willEnd reports whether a throw is pending that certainly ends ctx soon, see grace.go, and has

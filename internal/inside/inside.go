@@ -48,7 +48,8 @@ var CallOrThrow func(ctx context.Context, fn func() error) error
 
 // CallToEnd is CallOrThrow for parts of a call that has begun, such as reads of a response. If it is
 // certain that a pending throw will end ctx, CallToEnd calls fn until then: most calls are complete
-// by that time, and then cost no connection.
+// by that time, and then cost no connection, and what the response says is not lost. So a policy
+// that throws on the event block stops the task after the response, too.
 var CallToEnd func(ctx context.Context, fn func() error) error
 
 // CallAnyway is cocoon.BlockCall for calls that return something, such as a rollback. It always
