@@ -33,12 +33,20 @@ func (r *heldResponse) decide(status int) {
 // A deferred function that completes the response while the throw unwinds does not count, nor does
 // another goroutine at that time, nor a handler that got the throw as the error of a call. A
 // deferred function that calls recover still counts as unwinding until it returns, so its status
-// has to tell it apart: 400 or above for an error response, below 400 for an incomplete one.
+// has to tell it apart: 400 or above for an error response, below 400 for an incomplete one. A
+// template that recovers the throw does not count either: the handler gets an error, and cannot know
+// that its template and its data are right.
 func (r *heldResponse) recovered(p *cocoon.PreemptedError) bool {
 	if !hit(p) || cocoon.Thrown(r.ctx) == nil || r.tells(p) {
 		return false
 	}
-	return r.status >= 400 || !goroutine.Unwinding()
+	return (r.status >= 400 || !goroutine.Unwinding()) && !inTemplate(p)
+}
+
+// inTemplate reports whether the throw has come to a function that a template called. Packages
+// text/template and html/template return every panic of such a function as the error of Execute.
+func inTemplate(p *cocoon.PreemptedError) bool {
+	return strings.Contains(p.Stack(), "\ntext/template.safeCall\n")
 }
 
 // tells reports whether a call has returned the throw.

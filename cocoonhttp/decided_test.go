@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
+	"html/template"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -36,6 +37,30 @@ func got(s *httptest.Server, method string) string {
 		return "refused"
 	}
 	return fmt.Sprint(resp.StatusCode, " ", string(body))
+}
+
+// TestThrowInATemplate checks that the response to a throw is the throw's if a template has
+// recovered it, and returned it as its error: the handler blames the template or its data.
+func TestThrowInATemplate(t *testing.T) {
+	rt := tasktest.Start(t, cocoon.Config{StallAfter: -1})
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page := template.Must(template.New("page").Funcs(template.FuncMap{"rows": func() string {
+			cocoon.TaskOf(r.Context()).Cancel()
+			cocoon.SafePoint(r.Context())
+			return "rows"
+		}}).Parse("{{rows}}"))
+		var b strings.Builder
+		if err := page.Execute(&b, nil); err != nil {
+			http.Error(w, "the page is invalid", http.StatusUnprocessableEntity)
+			return
+		}
+		io.WriteString(w, b.String())
+	})
+	s := httptest.NewServer(Middleware(rt, Options{Name: func(*http.Request) string { return "page" }})(h))
+	defer s.Close()
+	if got := got(s, "GET"); got != "refused" {
+		t.Errorf("the client gets %q; want the throw's response", got)
+	}
 }
 
 // TestDecidedAfterThrow checks that a response that the handler decides after a throw has ended its

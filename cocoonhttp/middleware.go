@@ -70,7 +70,8 @@ type Options struct {
 //   - a response after a throw that a Section caught, unless cocoon build inserted the Section and
 //     code inside has written to the response, because that code knows of no throw
 //   - a response after a throw that the handler recovered, unless the status is 500, or the handler
-//     wrote none, or it chose a status below 400 while the throw was unwinding
+//     wrote none, or it chose a status below 400 while the throw was unwinding. A throw that a
+//     template returned as its error does not count as recovered.
 //
 // Panics of the handler pass through, except http.ErrAbortHandler after a throw.
 //
