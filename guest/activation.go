@@ -240,6 +240,15 @@ func (a *activation) charge() {
 	in.given = left
 }
 
+// bound takes from what the guest may use what calls in other instances, nested in a and charged to
+// the same account, have used of the slice and of the budget. Nothing ran in the guest since charge.
+func (a *activation) bound() {
+	if in := a.in; in.left != nil && in.module.config.Mechanism == Fuel {
+		in.given = a.account.bound(in.given)
+		in.left.Set(uint64(in.given))
+	}
+}
+
 // soon makes the guest look at its next safe point, because a function of the host may have taken
 // long. With fuel it would look there only if the fuel ended, and what it has left is its own.
 func (a *activation) soon() {

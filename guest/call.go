@@ -101,6 +101,10 @@ func (in *Instance) run(ctx context.Context, a *activation, j job) (results []ui
 	}
 	a.nest()
 	defer a.unnest()
+	if !a.outer.in.shares() { // otherwise it gives up the turn, or has done so
+		a.outer.charge()
+		defer a.outer.bound()
+	}
 	a.outer.keeper().apart(func() { results, err = a.call(j) })
 	return results, err
 }

@@ -1,0 +1,49 @@
+package guest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/tasktest"
+	"github.com/tetratelabs/wazero/api"
+)
+
+// A guest whose host function calls another instance has one budget with it, and one slice: at any
+// pace, which depends on the machine, the calls end at the same instructions. The host function
+// ignores that the call of the other instance fails.
+func TestNestedFuel(t *testing.T) {
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1, QuietThrows: true})
+	for _, threads := range []bool{false, true} {
+		var first string
+		for _, pace := range []int64{leastUnits, 1 << 13, 1 << 16, mostUnits} {
+			var other *Instance
+			calls, failed := 0, 0
+			m := compiled(t, Config{Threads: threads, Mechanism: Fuel, Loop: rt.Loop(), Budget: 100_000, FuelSlice: 30_000, Reusable: []string{"count"}}, func(ctx context.Context, _ api.Module, x uint32) uint32 {
+				calls++
+				if _, err := other.Call(ctx, "count", 100); err != nil {
+					failed++
+				}
+				return x
+			})
+			in := instance(t, m)
+			other = instance(t, m)
+			in.pace.units, other.pace.units = pace, pace
+			thread := in.Spawn(background, "calls")
+			_, err := thread.Wait(background)
+			var fuel *FuelError
+			if !errors.As(err, &fuel) {
+				t.Fatalf("threads %v, pace %d: %v; want a *FuelError", threads, pace, err)
+			}
+			got := fmt.Sprint(calls, " calls of which ", failed, " failed, ", fuel.Used, " units of fuel")
+			if first == "" {
+				first = got
+			}
+			if got != first || fuel.Used > fuel.Budget+1000 {
+				t.Errorf("threads %v, pace %d: %s; with another pace: %s; the budget is %d", threads, pace, got, first, fuel.Budget)
+			}
+		}
+	}
+}
