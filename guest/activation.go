@@ -52,6 +52,7 @@ type scope struct {
 	g       uintptr
 	current *activation // nil after its end; for its goroutine only
 	owned   bool        // the task was made for this call
+	ended   atomic.Bool
 	ending  atomic.Pointer[ending]
 }
 
@@ -81,6 +82,7 @@ func (in *Instance) activateBriefly(f *export) *activation {
 // over ends what the call leaves to the program.
 func (a *activation) over() {
 	a.current = nil
+	a.ended.Store(true)
 	a.end(nil)
 }
 
@@ -104,7 +106,7 @@ func (s *scope) Value(key any) any {
 }
 
 // Done implements context.Context. The channel is closed when the task's context ends, or the
-// instance is closed.
+// instance is closed, or the call ends.
 func (s *scope) Done() <-chan struct{} {
 	if s.owned {
 		return s.Context.Done() // closing the instance cancels the task
@@ -119,6 +121,9 @@ func (s *scope) Done() <-chan struct{} {
 		}
 		if err := s.in.refusal(); err != nil {
 			e.cancel(err)
+		}
+		if s.ended.Load() { // otherwise the task's context would keep it
+			e.cancel(nil)
 		}
 	}
 	return e.Done()

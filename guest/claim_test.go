@@ -162,3 +162,32 @@ func TestKeptContext(t *testing.T) {
 		}
 	})
 }
+
+// A context that a host function keeps ends with the call, even if nobody has asked for its end
+// before: a long task with many calls keeps nothing of them.
+func TestKeptContextEnds(t *testing.T) {
+	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		var kept context.Context
+		in := instance(t, compiled(t, c, func(ctx context.Context, _ api.Module, x uint32) uint32 {
+			kept = ctx
+			return x
+		}))
+		err := rt.Run(background, "job", func(ctx context.Context) error {
+			if _, err := in.Call(ctx, "call", 1); err != nil {
+				return err
+			}
+			select {
+			case <-kept.Done():
+			default:
+				t.Error("after the call its context has not ended")
+			}
+			if kept.Err() == nil || ctx.Err() != nil {
+				t.Errorf("the call's context ended with %v, the task's with %v", kept.Err(), ctx.Err())
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
