@@ -18,6 +18,7 @@ type activation struct {
 	*scope
 
 	function *export
+	params   [8]uint64   // of a function without results
 	outer    *activation // the call of a guest that this one is nested in, on the same goroutine
 	account  *account    // of the thread, or own; nested calls share it
 	own      account

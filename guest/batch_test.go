@@ -164,13 +164,17 @@ func TestCallsBesideEverything(t *testing.T) {
 	}
 }
 
-// A call in a task allocates itself and its results, and a call in a batch nothing.
+// A call in a task allocates its context, which host functions may keep, and its results. A call in
+// a batch allocates nothing.
 func TestCallAllocates(t *testing.T) {
 	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
 		in := instance(t, compiled(t, c, nil))
 		rt.Run(background, "job", func(ctx context.Context) error {
 			if n := testing.AllocsPerRun(1000, func() { in.Call(ctx, "fib", 1) }); n > 2 {
 				t.Errorf("a call allocates %v times; want 2", n)
+			}
+			if n := testing.AllocsPerRun(1000, func() { in.Call(ctx, "alloc", 0) }); n > 1 {
+				t.Errorf("a call without results allocates %v times; want 1", n)
 			}
 			return in.Batch(ctx, "fib", func(_ context.Context, call func([]uint64) error) error {
 				stack := make([]uint64, 1)

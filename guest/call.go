@@ -141,7 +141,12 @@ func (a *activation) perform(fn api.Function, j job) ([]uint64, error) {
 	if j.many != nil {
 		return nil, a.batch(fn, j.many)
 	}
-	stack := make([]uint64, max(a.function.params, a.function.results))
+	var stack []uint64
+	if f := a.function; f.results > 0 || f.params > len(a.params) {
+		stack = make([]uint64, max(f.params, f.results))
+	} else {
+		stack = a.params[:f.params] // the program gets no results that it may keep
+	}
 	copy(stack, j.args)
 	if err := a.invokeOn(fn, stack); err != nil {
 		return nil, err
