@@ -18,7 +18,8 @@ type account struct {
 	budget    atomic.Int64 // 0: no bound
 	used      atomic.Int64 // fuel, as of the last time that the guest called the host
 
-	until     int64 // when the slice ends, on the clock of notify.Now
+	until     int64 // when the slice ends, on the clock of notify.Now; 0: a new one begins
+	nested    bool  // a call nested in another begins or ends
 	fuelUntil int64 // the value of used at which the fuel slice ends
 }
 
@@ -41,8 +42,12 @@ func (acc *account) set(c *Config, t *Thread) {
 	acc.fuelUntil = c.FuelSlice
 }
 
-// begin starts a time slice.
+// begin starts a time slice. A nested call continues the slice of its caller: otherwise a guest that
+// often calls another instance would never let other tasks go first.
 func (acc *account) begin(now int64) {
+	if acc.nested && acc.until != 0 {
+		return
+	}
 	if acc.until = math.MaxInt64; !acc.fixed {
 		acc.until = add(now, acc.slice.Load())
 	}

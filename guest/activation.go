@@ -18,7 +18,7 @@ type activation struct {
 	*scope
 
 	function *export
-	params   [8]uint64   // of a function without results
+	params   [4]uint64   // of a function without results
 	outer    *activation // the call of a guest that this one is nested in, on the same goroutine
 	account  *account    // of the thread, or own; nested calls share it
 	own      account
@@ -206,7 +206,7 @@ func (a *activation) look() {
 	if a.account.over(now) {
 		a.pass(true)
 	}
-	a.refill()
+	a.refill(false)
 }
 
 // heed ends the call if the instance is closed, and waits while it is paused.
@@ -268,9 +268,9 @@ func (a *activation) soon() {
 const nothing = math.MaxUint64 // -1
 
 // refill sets how far the guest runs until it looks again. That is its next safe point if the call
-// should end or wait: a guest that gives up its turn in a loop is refilled each time, and would
-// never look.
-func (a *activation) refill() {
+// should end or wait, or its slice is over: a guest that gives up its turn in a loop is refilled each
+// time, and would never look.
+func (a *activation) refill(over bool) {
 	in := a.in
 	if in.left == nil {
 		return
@@ -279,7 +279,7 @@ func (a *activation) refill() {
 	if in.module.config.Mechanism == Fuel {
 		in.given = in.frame.chunk(a.account.chunk(in.given))
 	}
-	if in.alert.Load() || a.Context.Err() != nil {
+	if over || in.alert.Load() || a.Context.Err() != nil {
 		in.given = -1
 		in.pace.looksEarly()
 	}

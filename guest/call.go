@@ -101,6 +101,8 @@ func (in *Instance) run(ctx context.Context, a *activation, j job) (results []ui
 	}
 	a.nest()
 	defer a.unnest()
+	defer func(was bool) { a.account.nested = was }(a.account.nested)
+	a.account.nested = true
 	if !a.outer.in.shares() { // otherwise it gives up the turn, or has done so
 		a.outer.charge()
 		defer a.outer.bound()
@@ -115,7 +117,7 @@ func (a *activation) call(j job) ([]uint64, error) {
 	if below := a.outer.within(a.in); below != nil && !a.in.shares() {
 		a.kept = below.keeper()
 		below.charge()
-		a.refill()
+		a.refill(false)
 		defer a.charge()
 		return a.invoke(j)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
@@ -46,4 +47,61 @@ func TestNestedFuel(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A call of another instance, in a host function, continues the slice of its caller. Otherwise a
+// guest that often makes such calls would never let other tasks go first.
+func TestNestedSlice(t *testing.T) {
+	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		for _, threads := range []bool{false, true} {
+			var other *Instance
+			c.Threads, c.Slice = threads, time.Hour
+			m := compiled(t, c, func(ctx context.Context, _ api.Module, x uint32) uint32 {
+				acc := activationOf(ctx).account
+				before := acc.until
+				for range 3 {
+					if _, err := other.Call(ctx, "fib", 10); err != nil {
+						t.Error(err)
+					}
+				}
+				if acc.until != before {
+					t.Errorf("threads %v: the slice ends %v later", threads, time.Duration(acc.until-before))
+				}
+				return x
+			})
+			in := instance(t, m)
+			other = instance(t, m)
+			if _, err := in.Call(background, "call", 1); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// A guest whose slice ends while it calls another instance looks at its next safe point, although it
+// gets the turn anew each time.
+func TestNestedSliceEnds(t *testing.T) {
+	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
+		var other *Instance
+		calls := 0
+		c.Slice = time.Hour
+		m := compiled(t, c, func(ctx context.Context, _ api.Module, x uint32) uint32 {
+			const past = 1
+			acc := activationOf(ctx).account
+			if calls++; calls > 1 {
+				if acc.until == past {
+					t.Error("the guest has not looked")
+				}
+				return 0
+			}
+			acc.until = past
+			other.Call(ctx, "trap") // it has no safe point
+			return x
+		})
+		in := instance(t, m)
+		other = instance(t, m)
+		if _, err := in.Call(background, "calls"); err != nil {
+			t.Error(err)
+		}
+	})
 }

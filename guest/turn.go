@@ -22,6 +22,7 @@ func (a *activation) enter() error {
 		if err := a.await(); err != nil {
 			return err
 		}
+		a.account.until = 0
 	}
 	a.proceed()
 	return nil
@@ -183,6 +184,7 @@ func (a *activation) cancelReserved() {
 func (a *activation) pass(over bool) {
 	k := a.keeper()
 	k.save()
+	k.account.until = 0
 	next := k.hand(over)
 	switch {
 	case next != k:
@@ -243,5 +245,5 @@ func (a *activation) proceed() {
 	now := notify.Now()
 	a.account.begin(now)
 	a.in.pace.restart(now)
-	a.refill()
+	a.refill(a.account.over(now))
 }
