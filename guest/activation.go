@@ -242,15 +242,15 @@ func (a *activation) charge() {
 	}
 	left := int64(in.left.Get())
 	a.account.used.Add(in.given - left)
-	in.frame.charge(in.given - left)
+	a.chargeFrames(in.given - left)
 	in.given = left
 }
 
-// bound takes from what the guest may use what calls in other instances, nested in a and charged to
-// the same account, have used of the slice and of the budget. Nothing ran in the guest since charge.
-func (a *activation) bound() {
+// cut takes from what the guest may use what calls in other instances, nested in a, have used of the
+// slice, the budget and the frame. Nothing ran in the guest since charge.
+func (a *activation) cut() {
 	if in := a.in; in.left != nil && in.module.config.Mechanism == Fuel {
-		in.given = a.account.bound(in.given)
+		in.given = in.frame.cut(a.account.cut(in.given))
 		in.left.Set(uint64(in.given))
 	}
 }

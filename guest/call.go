@@ -105,7 +105,7 @@ func (in *Instance) run(ctx context.Context, a *activation, j job) (results []ui
 	a.account.nested = true
 	if !a.outer.in.shares() { // otherwise it gives up the turn, or has done so
 		a.outer.charge()
-		defer a.outer.bound()
+		defer a.outer.cut()
 	}
 	a.outer.keeper().apart(func() { results, err = a.call(j) })
 	return results, err

@@ -17,9 +17,10 @@ type frame struct {
 // have ended, and pauses the instance. It returns the number of threads that have not ended. The
 // running thread stops at its next safe point, before RunFuel returns. The fuel that it has used
 // beyond n is taken from the next RunFuel. So a program stops at the same instructions on every
-// machine. If ctx ends first, RunFuel pauses the instance at once and returns the cause. RunFuel
-// needs the mechanism Fuel, and returns an error inside a call of the instance itself. Only one
-// RunFuel or RunFor may run at a time.
+// machine. Calls of other instances by host functions count, too, but run to their end. If ctx ends
+// first, RunFuel pauses the instance at once and returns the cause. RunFuel needs the mechanism Fuel,
+// and returns an error inside a call of the instance itself. Only one RunFuel or RunFor may run at a
+// time.
 func (in *Instance) RunFuel(ctx context.Context, n int64) (left int, err error) {
 	switch c := &in.module.config; {
 	case c.Mechanism != Fuel:
@@ -31,12 +32,27 @@ func (in *Instance) RunFuel(ctx context.Context, n int64) (left int, err error) 
 	}
 	used := make(chan struct{})
 	in.lock()
+	rest := n + min(in.frame.left.Load(), 0)
+	in.frame.left.Store(rest)
 	in.frame.used = used
-	in.frame.left.Store(n + min(in.frame.left.Load(), 0))
-	in.frame.bound.Store(true)
+	in.frame.bound.Store(rest > 0)
 	in.unlock()
+	if rest <= 0 { // the frame pays for an earlier one
+		in.Pause()
+		return in.threads(), nil
+	}
 	defer in.frame.bound.Store(false)
 	return in.runUntil(ctx, nil, used)
+}
+
+// chargeFrames takes from the frame of the call's instance, and from those of the instances in which
+// the call is nested.
+func (a *activation) chargeFrames(n int64) {
+	for o := a; o != nil; o = o.outer {
+		if f := &o.in.frame; f.bound.Load() && a.within(o.in) == o { // once for each instance
+			f.charge(n)
+		}
+	}
 }
 
 // charge takes from the frame's fuel.
@@ -62,9 +78,12 @@ func (f *frame) look(in *Instance) {
 }
 
 // chunk returns how much fuel the guest gets now: n, unless the frame ends before.
-func (f *frame) chunk(n int64) int64 {
+func (f *frame) chunk(n int64) int64 { return max(f.cut(n), 0) }
+
+// cut is chunk, but negative if the frame is overdrawn.
+func (f *frame) cut(n int64) int64 {
 	if f.bound.Load() {
-		n = min(n, max(f.left.Load(), 0))
+		n = min(n, f.left.Load())
 	}
 	return n
 }

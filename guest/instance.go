@@ -102,9 +102,20 @@ func (in *Instance) runUntil(ctx context.Context, end <-chan time.Time, used <-c
 			return context.Cause(ctx)
 		}
 	})
+	return in.threads(), err
+}
+
+// threads returns the number of threads that have not ended: of live calls that are not nested in
+// others of the instance.
+func (in *Instance) threads() (n int) {
 	in.lock()
 	defer in.unlock()
-	return len(in.live), err
+	for _, a := range in.live {
+		if a.known || !a.outer.inside(in) {
+			n++
+		}
+	}
+	return n
 }
 
 // Shutdown closes the instance: it throws into its threads, wherever they are, waits until they

@@ -49,6 +49,46 @@ func TestNestedFuel(t *testing.T) {
 	}
 }
 
+// The fuel of calls in other instances counts for the frame, once for each instance: a guest whose
+// host function calls another instance, and this one the guest's again, pays for them in the next
+// frames. At any pace it stops at the same instructions.
+func TestNestedFrame(t *testing.T) {
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1})
+	for _, c := range []Config{{Threads: true}, {}, {Deterministic: true, FuelSlice: 10_000}} {
+		for _, pace := range []int64{leastUnits, 1 << 13, mostUnits} {
+			var in, other *Instance
+			rounds := 0
+			c.Mechanism, c.Loop = Fuel, rt.Loop()
+			m := compiled(t, c, func(ctx context.Context, _ api.Module, x uint32) uint32 {
+				if x == 2 {
+					in.Call(ctx, "count", 200)
+					return x
+				}
+				rounds++
+				other.Call(ctx, "call", 2)
+				other.Call(ctx, "count", 300)
+				return x
+			})
+			in, other = instance(t, m), instance(t, m)
+			other.Resume()
+			in.Pause()
+			in.pace.units, other.pace.units = pace, pace
+			thread := in.Spawn(background, "calls")
+			spent := int64(0)
+			for frame := range 9 {
+				if left, err := in.RunFuel(background, 500); left != 1 || err != nil {
+					t.Fatal(left, err)
+				}
+				spent = 500*int64(frame+1) - in.frame.left.Load()
+			}
+			if used := thread.FuelUsed(); used != spent || rounds != 2 {
+				t.Errorf("%+v, pace %d: %d rounds and %d units; the frames have %d", c, pace, rounds, used, spent)
+			}
+			thread.Cancel()
+		}
+	}
+}
+
 // A call of another instance, in a host function, continues the slice of its caller. Otherwise a
 // guest that often makes such calls would never let other tasks go first.
 func TestNestedSlice(t *testing.T) {
