@@ -99,6 +99,12 @@ func (in *Instance) run(ctx context.Context, a *activation, j job) (results []ui
 	if a.outer == nil {
 		return a.call(j)
 	}
+	return a.callNested(j)
+}
+
+// callNested is call inside another call of a guest. It is a function of its own because a function
+// with many deferred calls takes longer, and most calls are not nested.
+func (a *activation) callNested(j job) (results []uint64, err error) {
 	a.nest()
 	defer a.unnest()
 	defer func(was bool) { a.account.nested = was }(a.account.nested)
