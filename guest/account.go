@@ -42,8 +42,8 @@ func (acc *account) set(c *Config, t *Thread) {
 	acc.fuelUntil = c.FuelSlice
 }
 
-// begin starts a time slice. A nested call continues the slice of its caller: otherwise a guest that
-// often calls another instance would never let other tasks go first.
+// begin starts a time slice. A nested call continues the slice of its caller: otherwise a guest
+// that often calls another instance would never let other tasks go first.
 func (acc *account) begin(now int64) {
 	if acc.nested && acc.until != 0 {
 		return

@@ -246,8 +246,8 @@ func (a *activation) charge() {
 	in.given = left
 }
 
-// cut takes from what the guest may use what calls in other instances, nested in a, have used of the
-// slice, the budget and the frame. Nothing ran in the guest since charge.
+// cut takes from what the guest may use what calls in other instances, nested in a, have used of
+// the slice, the budget and the frame. Nothing ran in the guest since charge.
 func (a *activation) cut() {
 	if in := a.in; in.left != nil && in.module.config.Mechanism == Fuel {
 		in.given = in.frame.cut(a.account.cut(in.given))
