@@ -29,7 +29,7 @@ func misspelt(members []Member, tasks map[string]document.Class) (all []Remark) 
 		names := slices.Sorted(slices.Values(m.names()))
 		note(slices.Compact(names)...)
 	}
-	names, known, told := slices.Sorted(maps.Keys(named)), declaredNames(tasks), map[string]bool{}
+	names, known, told := lang.NewSpellings(slices.Sorted(maps.Keys(named))), declaredNames(tasks), map[string]bool{}
 	judge := func(m Member, matched bool, name string) {
 		bare, calls := strings.CutSuffix(name, "()")
 		method, path, request := strings.Cut(name, " /")
@@ -64,7 +64,7 @@ func misspelt(members []Member, tasks map[string]document.Class) (all []Remark) 
 		}
 		s := known.like(name)
 		if s == "" && (matched || !m.lists(name)) {
-			s = lang.Misspelt(name, names)
+			s = names.Misspelt(name)
 		}
 		if s != "" && !told[s] {
 			told[name] = true
@@ -116,15 +116,24 @@ func misspeltLoops(members []Member) (all []Remark) {
 			named[name]++
 		}
 	}
-	names, told := slices.Sorted(maps.Keys(named)), map[string]bool{}
+	names, plain, told := slices.Sorted(maps.Keys(named)), map[string][]string{}, map[string]bool{}
+	for _, name := range names {
+		plain[lang.Plain(name)] = append(plain[lang.Plain(name)], name)
+	}
+	spellings := lang.NewSpellings(names)
 	for _, m := range members {
 		for i, name := range m.loops() {
-			others := slices.DeleteFunc(slices.Clone(names), func(o string) bool { return o == name })
-			like := lang.Misspelt(name, others)
-			if i := slices.IndexFunc(others, func(o string) bool { return lang.Plain(o) == lang.Plain(name) }); like == "" && i >= 0 {
-				like = others[i]
+			if named[name] > 1 || name == "default" {
+				continue
 			}
-			if like != "" && !told[like] && named[name] == 1 && name != "default" {
+			like := spellings.Misspelt(name)
+			if same := plain[lang.Plain(name)]; like == "" && len(same) > 1 {
+				like = same[0]
+				if like == name {
+					like = same[1]
+				}
+			}
+			if like != "" && !told[like] {
 				told[name] = true
 				all = append(all, m.aboutName(i < len(m.Spec.Match.Loops), name, fmt.Sprintf("did you mean %q?", like), "nothing else names the loop %q", name))
 			}
@@ -148,14 +157,15 @@ func (m Member) loops() (names []string) {
 // declaration are the names of tasks that documents declare.
 type declaration struct {
 	tasks    map[string]document.Class
+	sorted   []string
 	names    []string // without a star
 	patterns []lang.Pattern
 	plain    map[string]string // by the plain name, or by the path of a request
 }
 
 func declaredNames(tasks map[string]document.Class) *declaration {
-	d := &declaration{tasks: tasks, plain: map[string]string{}}
-	for _, name := range slices.Sorted(maps.Keys(tasks)) {
+	d := &declaration{tasks: tasks, sorted: slices.Sorted(maps.Keys(tasks)), plain: map[string]string{}}
+	for _, name := range d.sorted {
 		if lang.MatchesAll(name) {
 			continue // which tells nothing of a name
 		}
@@ -196,7 +206,7 @@ func (d *declaration) like(name string) string {
 	if s := d.plain["{"+numbered.ReplaceAllString(name, "/{}$1")]; s != "" && numbered.MatchString(name) {
 		return s
 	}
-	for _, s := range slices.Sorted(maps.Keys(d.tasks)) {
+	for _, s := range d.sorted {
 		if lang.CutShort(name, s) || lang.CutShort(s, name) {
 			return s
 		}

@@ -11,6 +11,9 @@ import (
 // walk of the analysis does not see that, because it keeps the facts about a and b apart. told are
 // the other warnings.
 func (a *analysis) overtaken(told []Warning) (all []Warning) {
+	if len(a.p.Choices) < 2 {
+		return nil
+	}
 	open := map[*ir.Node]bool{} // reached on some path
 	w := &pathwise{analysis: newAnalysis(a.p, 0), left: maxPaths}
 	w.lenient = true

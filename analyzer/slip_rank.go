@@ -37,6 +37,9 @@ func (a *analysis) urgency(n *ir.Node) {
 // gets no warning: its author may grant these tasks no priority.
 func (a *analysis) demoted() []Warning {
 	p := a.p
+	if p.On != stubs.Enqueue || !slices.ContainsFunc(p.Sites, func(s ir.Site) bool { return s.Effect == stubs.Background }) {
+		return nil
+	}
 	moves := func(priorities interval) (some bool, at *ir.Node) {
 		w := &pathwise{analysis: newAnalysis(p, 0), left: maxPaths}
 		for _, r := range p.Reads {
@@ -54,7 +57,7 @@ func (a *analysis) demoted() []Warning {
 	}
 	urgent, at := moves(interval{lo: 1, hi: 1<<31 - 1})
 	others, _ := moves(interval{lo: -1 << 31, hi: 0})
-	if p.On != stubs.Enqueue || !urgent || others || a.selects(a.groundsOf(conditionsOf(p.Root, at))) {
+	if !urgent || others || a.selects(a.groundsOf(conditionsOf(p.Root, at))) {
 		return nil
 	}
 	return []Warning{{p.Errorf(at, "compare the other way round", "only tasks with a priority above 0 go to the background, and a greater priority is more urgent")}}

@@ -1,6 +1,7 @@
 package cocoon
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -169,6 +170,27 @@ func (v *version) awaits() []ir.Mention {
 	v.speaksOf.Do(v.lookAtNames)
 	return v.labels
 }
+
+// refersToNames reports whether the names to await depend on the policy: it refers to some, or reads
+// or writes keys of states.
+func (v *version) refersToNames() bool {
+	p := v.verified.Program()
+	return len(v.awaits()) > 0 ||
+		slices.ContainsFunc(p.Reads, func(r ir.Read) bool { return r.By != nil }) ||
+		slices.ContainsFunc(p.Sites, func(s ir.Site) bool { return s.By != nil })
+}
+
+// tenantNames returns the tenants that the policy's expression names.
+func (v *version) tenantNames() (names []string) {
+	for _, m := range v.mentions() {
+		if m.Read.Stub == stubs.TenantName {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+func (v *version) namesTenants() bool { return len(v.tenantNames()) > 0 }
 
 // labels returns the labels by which the canaries in force choose tasks.
 func (c *canaries) labels() (names []string) {

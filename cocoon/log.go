@@ -88,10 +88,15 @@ func newLine(level slog.Level, text string, pc uintptr, args func() []any) logLi
 // may add the line. Shutdown waits for it as long as for the Logger, so prepare must end when the
 // runtime does.
 func (q *logQueue) expect(level slog.Level, prepare func()) {
-	q.put(logLine{level, func(*slog.Logger) {
-		q.mu.Lock()
-		q.coming++
-		q.mu.Unlock()
+	q.put(logLine{level, func(*slog.Logger) { q.prepare(prepare) }})
+}
+
+// prepare is expect without a question to the Logger. It may be called under any lock.
+func (q *logQueue) prepare(lines func()) {
+	q.mu.Lock()
+	q.coming++
+	q.mu.Unlock()
+	notify.Outside(func() {
 		go func() {
 			defer func() {
 				q.mu.Lock()
@@ -99,9 +104,9 @@ func (q *logQueue) expect(level slog.Level, prepare func()) {
 				q.settle()
 				q.mu.Unlock()
 			}()
-			prepare()
+			lines()
 		}()
-	}})
+	})
 }
 
 // put appends a line, or counts it as dropped.

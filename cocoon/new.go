@@ -127,7 +127,7 @@ func (rt *Runtime) NewLoop(cfg LoopConfig) (*Loop, error) {
 	loops = append(slices.Clone(loops), l)
 	rt.loops.Store(&loops)
 	rt.addSlots(cfg.Slots)
-	rt.warn(rt.newRemarks(&rt.toldSlots, rt.onSlots()))
+	rt.lookSoon()
 	return l, nil
 }
 

@@ -37,8 +37,10 @@ func (rt *Runtime) replace(out, in []*version) {
 		}
 	}
 	rt.resequence(out, in)
-	rt.recost()
-	rt.await()
+	if of := slices.Concat(out, in); slices.ContainsFunc(of, (*version).wantsCosts) {
+		rt.recost()
+	}
+	rt.await(out, in)
 	for _, l := range *rt.loops.Load() {
 		l.replace(out, in)
 	}
@@ -48,7 +50,7 @@ func (rt *Runtime) replace(out, in []*version) {
 	}
 	added := slices.DeleteFunc(slices.Clone(in), func(v *version) bool { return left[v] })
 	rt.tellChanges(added, out, replaced)
-	rt.tellWarnings(added)
+	rt.lookSoon(added...)
 	for _, v := range out {
 		if !stays[v] {
 			v.off.Store(true)
@@ -181,8 +183,25 @@ func (v *version) withdraw() {
 
 // await collects the names of labels, label values and events that the policies in force refer to.
 // From then on the runtime records which of them it meets (see awaitedNames). Called with regMu
-// held, after a change of the policies in force.
-func (rt *Runtime) await() {
+// held, after the policies of out have been replaced by those of in. If neither refers to such
+// names, the names are the same as before: there may be thousands of policies, registered one by
+// one.
+func (rt *Runtime) await(out, in []*version) {
+	if labels := rt.canaries.labels(); slices.ContainsFunc(slices.Concat(out, in), (*version).refersToNames) || !slices.Equal(labels, rt.awaitedOfCanaries) {
+		rt.awaitedOfCanaries = labels
+		rt.awaitNames()
+	}
+	if rt.spoken.Load() == nil || slices.ContainsFunc(slices.Concat(out, in), (*version).namesTenants) {
+		rt.keepTenants()
+	}
+	if len(rt.policies) > 0 {
+		rt.speaks.Store(true)
+		rt.listen(notify.Now())
+		rt.listenForLoops(notify.Now(), in)
+	}
+}
+
+func (rt *Runtime) awaitNames() {
 	var names []ir.Mention
 	for _, r := range rt.policies {
 		names = append(names, r.now.awaits()...)
@@ -190,16 +209,10 @@ func (rt *Runtime) await() {
 	for _, k := range analyzer.KeyReads(rt.members()) {
 		names = append(names, slices.DeleteFunc(k.By, func(m ir.Mention) bool { return !isAwaited(m.Read) })...)
 	}
-	for _, label := range rt.canaries.labels() {
+	for _, label := range rt.awaitedOfCanaries {
 		names = append(names, ofLabel(label))
 	}
 	awaited.replace(rt, names)
-	rt.keepTenants()
-	if len(rt.policies) > 0 {
-		rt.speaks.Store(true)
-		rt.listen(notify.Now())
-		rt.listenForLoops(notify.Now())
-	}
 }
 
 // keepsTenant reports whether the tenant has an account of its own regardless of the number of
@@ -215,10 +228,8 @@ func (rt *Runtime) keepsTenant(table *tenantTable, name stubs.NameID) bool {
 func (rt *Runtime) keepTenants() {
 	now := spoken{}
 	for _, r := range rt.policies {
-		for _, m := range r.now.mentions() {
-			if m.Read.Stub == stubs.TenantName {
-				now[stubs.Intern(m.Name)] = true
-			}
+		for _, name := range r.now.tenantNames() {
+			now[stubs.Intern(name)] = true
 		}
 	}
 	was := rt.spoken.Swap(&now)

@@ -60,9 +60,12 @@ type Runtime struct {
 	unmetAt  atomic.Int64 // when names without a match are logged; 0: never
 	loopsAt  atomic.Int64 // when loops that do not exist are logged; 0: never
 	told     []string     // the names that were logged; guarded by regMu
+	// awaitedOfCanaries are the labels by which canaries choose tasks, see await; guarded by regMu.
+	awaitedOfCanaries []string
 
 	// the states and warnings that were logged; guarded by regMu
-	toldIdle, toldUnread, toldTogether, toldFlows, toldSlots, toldKept []string
+	toldIdle, toldUnread, toldTogether, toldFlows []string
+	look                                          looking // see look.go
 
 	// passedOver holds the places that were logged: SafePoint calls that cannot be safe points, and
 	// calls that keep a throw for too long (keptAt).
@@ -130,6 +133,13 @@ type flightRecorder struct {
 
 // following is when the number of slots was last compared with the number of processors.
 type following struct{ at atomic.Int64 }
+
+// looking is the search for warnings about the policies in force. Guarded by regMu.
+type looking struct {
+	wanted  bool // policies have changed since the last look began
+	running bool // a goroutine looks, or pauses before it looks again
+	added   []*version
+}
 
 // safeFunc is a function that policies may call.
 type safeFunc struct {

@@ -14,11 +14,11 @@ import (
 // program may register its policies first, and make its loops afterwards.
 const loopsAfter = 5 * time.Second
 
-// listenForLoops schedules a look at the loops that policies name, if one of them does not exist.
-// Called with regMu held.
-func (rt *Runtime) listenForLoops(now int64) {
+// listenForLoops schedules a look at the loops that policies name, if one does not exist that the
+// versions name. Called with regMu held.
+func (rt *Runtime) listenForLoops(now int64, versions []*version) {
 	at := now + int64(loopsAfter)
-	if len(rt.unmetLoops()) > 0 && rt.loopsAt.CompareAndSwap(0, at) {
+	if slices.ContainsFunc(versions, func(v *version) bool { return len(v.unmetLoops()) > 0 }) && rt.loopsAt.CompareAndSwap(0, at) {
 		rt.timer.WakeAt(at)
 	}
 }
@@ -45,12 +45,13 @@ func dueAt(when *atomic.Int64, now int64, tell func()) (next int64) {
 // tellUnmet logs the unmet names, each once as long as it is unmet.
 func (rt *Runtime) tellUnmet() {
 	rt.lookForKept()
+	policies, flows := rt.flows()
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
 	u := rt.unmetNames()
 	names := slices.Sorted(maps.Keys(u.names))
 	news := rt.untold(names)
-	rt.tellIdleStates()
+	rt.tellIdleStates(policies, flows)
 	if rt.told = names; len(news) == 0 {
 		return
 	}

@@ -5,64 +5,23 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/policy/document"
 )
 
-// tellWarnings logs the analyzer's warnings about policies that have come into force, and new
-// warnings about policies together, a line for each policy. Called with regMu held.
-func (rt *Runtime) tellWarnings(added []*version) {
-	if len(added) == 0 {
-		return
+// newRemarks returns the texts of the remarks not in told, by policy, and puts all into told.
+// versions are those that the remarks are about. Called with regMu held.
+func (rt *Runtime) newRemarks(told *[]string, remarks []analyzer.Remark, versions map[string]*version) map[string][]string {
+	texts, all, old := map[string][]string{}, []string(nil), map[string]bool{}
+	for _, text := range *told {
+		old[text] = true
 	}
-	texts := map[string][]string{}
-	for _, v := range added {
-		for _, w := range v.verified.Warnings() {
-			texts[v.of.name] = append(texts[v.of.name], v.located(w.Error))
-		}
-	}
-	members := rt.members()
-	more := rt.newRemarks(&rt.toldTogether, append(analyzer.Together(members), analyzer.Mismatched(members, rt.declarations())...))
-	for _, more := range []map[string][]string{more, rt.newRemarks(&rt.toldSlots, rt.onSlots()), rt.newRemarks(&rt.toldKept, rt.unending())} {
-		for name, said := range more {
-			texts[name] = append(texts[name], said...)
-		}
-	}
-	rt.warn(texts)
-}
-
-// onSlots returns the warnings about policies for which the loops have too few slots, or are too
-// many. Called with regMu held.
-func (rt *Runtime) onSlots() (all []analyzer.Remark) {
-	for _, name := range slices.Sorted(maps.Keys(rt.policies)) {
-		v := rt.policies[name].now
-		var loops []analyzer.Loop
-		for _, b := range v.bounds {
-			loops = append(loops, analyzer.Loop{Name: b.loop.cfg.Name, Slots: int(b.loop.usable.Load())})
-		}
-		m := analyzer.Member{Spec: v.spec, Verified: v.verified}
-		m.Spec.Mode = v.mode()
-		if r := analyzer.OnSlots(m, loops); r != nil {
-			all = append(all, *r)
-		}
-		if r := analyzer.OnLoops(m, loops); r != nil {
-			all = append(all, *r)
-		}
-	}
-	return all
-}
-
-// newRemarks returns the texts of the remarks not in told, by policy, and puts all into
-// told. Called with regMu held.
-func (rt *Runtime) newRemarks(told *[]string, remarks []analyzer.Remark) map[string][]string {
-	texts, all := map[string][]string{}, []string(nil)
 	for _, r := range remarks {
 		text := r.Err.Error()
-		if all = append(all, r.Name+": "+text); !slices.Contains(*told, r.Name+": "+text) {
-			if of := rt.policies[r.Name]; of != nil {
-				text = of.now.located(r.Err)
+		if all = append(all, r.Name+": "+text); !old[r.Name+": "+text] {
+			if v := versions[r.Name]; v != nil {
+				text = v.located(r.Err)
 			}
 			texts[r.Name] = append(texts[r.Name], text)
 		}
@@ -84,17 +43,6 @@ func (rt *Runtime) warn(texts map[string][]string) {
 	}
 }
 
-// unending returns the warnings about policies that throw into functions that documents keep from
-// being unwound. Called with regMu held.
-func (rt *Runtime) unending() []analyzer.Remark {
-	var kept []document.Kept
-	for _, of := range rt.documentsKeep {
-		kept = append(kept, of...)
-	}
-	slices.SortFunc(kept, func(a, b document.Kept) int { return strings.Compare(a.Name, b.Name) })
-	return analyzer.Unending(rt.members(), kept)
-}
-
 // tellDocument logs the analyzer's warnings about the declarations of a document that has come into
 // force, unless the document before it had them. Called with regMu held.
 func (rt *Runtime) tellDocument(was, is *loadedDocument) {
@@ -106,7 +54,7 @@ func (rt *Runtime) tellDocument(was, is *loadedDocument) {
 			news = append(news, document.InFile(text, cmp.Or(is.file, "document")).Error())
 		}
 	}
-	rt.warn(rt.newRemarks(&rt.toldKept, rt.unending()))
+	rt.lookSoon() // the functions to keep may be others
 	rt.tellIdle(was.source, is)
 	if len(news) > 0 {
 		rt.log.add(slog.LevelWarn, "cocoon: document may do something else than its author means", "file", is.file, "warnings", news)
@@ -146,25 +94,35 @@ func (rt *Runtime) idleStates() (names []string) {
 
 // tellIdleStates logs the states that no policy writes, each once as long as this holds. Policies
 // may be registered after the states, so the runtime logs them together with the unmet names. The
-// same holds for the shares of tenants, and for warnings about what one policy writes for another.
-func (rt *Runtime) tellIdleStates() {
+// same holds for the shares of tenants, and for warnings about what one policy writes for another:
+// flows has them, of the policies in s. Called with regMu held.
+func (rt *Runtime) tellIdleStates(s *sight, flows []analyzer.Remark) {
 	if t := rt.tenants.Load(); t != nil && len(t.listed) > 0 && !t.told {
 		if err := analyzer.IdleShares(rt.members()); err != nil {
 			t.told = true
 			rt.log.add(slog.LevelWarn, "cocoon: tenants: "+err.Error())
 		}
 	}
-	declared := analyzer.Declared{States: declarationsOf(*rt.states.Load())}
-	if t := rt.tenants.Load(); t != nil {
-		declared.Tenant, declared.Tenants = t.text, t.expected
-	}
-	rt.warn(rt.newRemarks(&rt.toldFlows, slices.Concat(analyzer.Flows(rt.members(), declared), rt.unsuspended(), rt.undatedTasks(), rt.unprioritized(), rt.otherKinds(), rt.unevaluated())))
+	rt.warn(rt.newRemarks(&rt.toldFlows, slices.Concat(flows, rt.unsuspended(), rt.undatedTasks(), rt.unprioritized(), rt.otherKinds(), rt.unevaluated()), s.versions))
 	rt.tellUnread()
 	names := rt.idleStates()
 	news := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(rt.toldIdle, name) })
 	if rt.toldIdle = names; len(news) > 0 {
 		rt.log.add(slog.LevelWarn, "cocoon: no policy writes these states, or none but the first value, so they keep their first values", "states", news)
 	}
+}
+
+// flows returns the policies in force, and the warnings about what one policy writes for another.
+// With many policies that takes long, so regMu is free meanwhile.
+func (rt *Runtime) flows() (s *sight, all []analyzer.Remark) {
+	rt.regMu.Lock()
+	s = rt.sight()
+	declared := analyzer.Declared{States: declarationsOf(*rt.states.Load())}
+	if t := rt.tenants.Load(); t != nil {
+		declared.Tenant, declared.Tenants = t.text, t.expected
+	}
+	rt.regMu.Unlock()
+	return s, analyzer.Flows(s.members, declared)
 }
 
 // tellUnread logs the states that policies write, and that neither policies nor tasks have read.

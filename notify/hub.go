@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"maps"
 	"math/bits"
 	"slices"
 	"sync"
@@ -11,14 +12,19 @@ import (
 const maxEvents = 16
 
 // Hub knows the listeners of each event. An event is one bit of a mask. Reading is one atomic load,
-// because events are raised on the hot path of every task. Subscriptions change rarely, so a change
-// copies everything.
+// because events are raised on the hot path of every task. Subscriptions end rarely, so that copies
+// everything; a new one copies nothing, because there may be thousands.
 //
 // The zero Hub has no listeners and is ready for use. All methods are safe for concurrent use.
 type Hub[T comparable] struct {
 	mu            sync.Mutex
-	subscriptions []Subscription[T]              // in order of arrival; guarded by mu
-	listeners     atomic.Pointer[[maxEvents][]T] // by number of the event's bit; immutable
+	subscriptions []Subscription[T] // in order of arrival; guarded by mu
+	subscribed    map[T]bool        // their listeners; guarded by mu
+
+	// lists are the listeners by the number of the event's bit; guarded by mu. A new subscription
+	// is appended in place, because readers see only what listeners has of these arrays.
+	lists     [maxEvents][]T
+	listeners atomic.Pointer[[maxEvents][]T] // immutable
 }
 
 // Subscription is a listener, with the mask of its events.
@@ -35,34 +41,69 @@ type Subscription[T comparable] struct {
 func (h *Hub[T]) Replace(out []T, in []Subscription[T]) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	leaving := make(map[T]bool, len(out))
+	leaving, entering := make(map[T]bool, len(out)), make(map[T]bool, len(in))
 	for _, v := range out {
-		leaving[v] = true
-	}
-	there, place := map[T]bool{}, -1
-	var all []Subscription[T]
-	for _, s := range h.subscriptions {
-		if !leaving[s.Listener] {
-			all, there[s.Listener] = append(all, s), true
-		} else if place < 0 {
-			place = len(all)
+		if h.subscribed[v] {
+			leaving[v] = true
 		}
 	}
 	for _, s := range in {
 		switch {
 		case s.Events == 0:
 			panic("notify: Replace: a subscription to no event; want at least one bit set")
-		case there[s.Listener]:
+		case entering[s.Listener], h.subscribed[s.Listener] && !leaving[s.Listener]:
 			panic("notify: Replace: a listener would be subscribed twice; want it in out as well")
 		}
-		there[s.Listener] = true
+		entering[s.Listener] = true
 	}
-	if place < 0 {
-		place = len(all)
+	for v := range leaving {
+		delete(h.subscribed, v)
 	}
-	all = slices.Insert(all, place, in...)
-	h.subscriptions = all
-	h.publish()
+	if h.subscribed == nil {
+		h.subscribed = map[T]bool{}
+	}
+	maps.Copy(h.subscribed, entering)
+	if len(leaving) > 0 {
+		h.exchange(leaving, in)
+	} else {
+		h.subscribe(in)
+	}
+	all := new([maxEvents][]T)
+	for e := range all {
+		all[e] = slices.Clip(h.lists[e]) // a reader's append must not write into the shared array
+	}
+	h.listeners.Store(all)
+}
+
+// subscribe appends subscriptions. mu must be held.
+func (h *Hub[T]) subscribe(in []Subscription[T]) {
+	h.subscriptions = append(h.subscriptions, in...)
+	for _, s := range in {
+		for events := s.Events; events != 0; events &= events - 1 {
+			e := bits.TrailingZeros16(events)
+			h.lists[e] = append(h.lists[e], s.Listener)
+		}
+	}
+}
+
+// exchange puts the subscriptions of in in the place of the first one that leaves, in new arrays. mu
+// must be held.
+func (h *Hub[T]) exchange(leaving map[T]bool, in []Subscription[T]) {
+	place := slices.IndexFunc(h.subscriptions, func(s Subscription[T]) bool { return leaving[s.Listener] })
+	before, after := h.subscriptions[:place], h.subscriptions[place:]
+	stay := make([]Subscription[T], 0, len(after))
+	for _, s := range after {
+		if !leaving[s.Listener] {
+			stay = append(stay, s)
+		}
+	}
+	h.subscriptions = nil
+	for e := range h.lists {
+		h.lists[e] = make([]T, 0, len(h.lists[e]))
+	}
+	for _, part := range [][]Subscription[T]{before, in, stay} {
+		h.subscribe(part)
+	}
 }
 
 // Listeners returns the listeners of the event, in order of subscription. The event must be a
@@ -78,19 +119,4 @@ func (h *Hub[T]) Listeners(event uint16) []T {
 		return nil
 	}
 	return all[bits.TrailingZeros16(event)]
-}
-
-// publish replaces the lists that Listeners reads. mu must be held.
-func (h *Hub[T]) publish() {
-	all := new([maxEvents][]T)
-	for _, s := range h.subscriptions {
-		for events := s.Events; events != 0; events &= events - 1 {
-			e := bits.TrailingZeros16(events)
-			all[e] = append(all[e], s.Listener)
-		}
-	}
-	for e := range all {
-		all[e] = slices.Clip(all[e]) // a reader's append must not write into the shared array
-	}
-	h.listeners.Store(all)
 }

@@ -55,21 +55,6 @@ func editDistance(a, b string) int {
 	return last[len(y)]
 }
 
-// Misspelt returns the first candidate of which a name is most likely a misspelling, or "": a letter
-// inside a word is missing, too many, or swapped with its neighbour. Names that differ by another
-// letter, by a digit or at the end of a word may both be right, as GET /item and GET /items.
-func Misspelt(name string, candidates []string) string {
-	if len(name) > 256 {
-		return ""
-	}
-	for _, c := range candidates {
-		if -1 <= len(name)-len(c) && len(name)-len(c) <= 1 && (swapped(name, c) || lacks(name, c) || lacks(c, name)) {
-			return c
-		}
-	}
-	return ""
-}
-
 // CutShort reports whether a name is most likely another one that lacks its last letter: GET /health
 // of GET /healthz. The last word has five letters or more.
 func CutShort(name, whole string) bool {
@@ -93,26 +78,3 @@ func Plain(name string) string {
 	}
 	return name
 }
-
-// swapped reports whether two neighbouring letters of a are swapped in b.
-func swapped(a, b string) bool {
-	i := common(a, b)
-	return len(a) == len(b) && i+1 < len(a) && letter(a[i]) && letter(a[i+1]) &&
-		a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
-}
-
-// lacks reports whether a is b without one letter inside a word.
-func lacks(a, b string) bool {
-	i := common(a, b)
-	return len(a)+1 == len(b) && 0 < i && i < len(a) && letter(b[i-1]) && letter(b[i]) && letter(a[i]) && a[i:] == b[i+1:]
-}
-
-// common returns the length of the common beginning.
-func common(a, b string) (n int) {
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
-}
-
-func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -1,0 +1,134 @@
+package cocoon
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cocoon-go/cocoon/analyzer"
+	"github.com/cocoon-go/cocoon/policy/document"
+)
+
+// A look finds the warnings about the policies in force. It takes the longer, the more policies
+// there are, so no registration waits for it: it happens on a goroutine of its own, without regMu.
+// A thousand registrations in a row share a few looks. A look that finds the policies changed is
+// repeated, after a pause in proportion to its length.
+
+const (
+	lookPause    = 9 // so looks take a tenth of a processor
+	maxLookPause = 10 * time.Second
+)
+
+// lookSoon has the warnings about policies logged that have come into force, and new warnings about
+// policies together. Called with regMu held, after a change of what a look sees.
+func (rt *Runtime) lookSoon(added ...*version) {
+	rt.look.wanted = true
+	rt.look.added = append(rt.look.added, added...)
+	if !rt.look.running {
+		rt.look.running = true
+		rt.log.prepare(rt.looks)
+	}
+}
+
+// looks looks until the policies no longer change.
+func (rt *Runtime) looks() {
+	for s := rt.toLookAt(); s != nil; s = rt.toLookAt() {
+		began := time.Now()
+		rt.tellRemarks(s, s.remarks())
+		pause := time.NewTimer(min(lookPause*time.Since(began), maxLookPause))
+		if !rt.lookAgain() {
+			pause.Stop()
+			continue
+		}
+		select {
+		case <-pause.C:
+		case <-rt.ctx.Done():
+			pause.Stop()
+		}
+	}
+}
+
+// lookAgain reports whether policies have changed since the last look began.
+func (rt *Runtime) lookAgain() bool {
+	rt.regMu.Lock()
+	defer rt.regMu.Unlock()
+	return rt.look.wanted
+}
+
+// sight is what a look sees. The versions are those of the members.
+type sight struct {
+	members  []analyzer.Member
+	versions map[string]*version
+	loops    [][]analyzer.Loop // of each member
+	modes    []Mode            // of each member, now
+	tasks    map[string]document.Class
+	kept     []document.Kept
+	added    []*version // since the last look
+}
+
+// toLookAt returns what to look at, or nil if nothing has changed since the last look.
+func (rt *Runtime) toLookAt() *sight {
+	rt.regMu.Lock()
+	defer rt.regMu.Unlock()
+	if !rt.look.wanted {
+		rt.look.running = false
+		return nil
+	}
+	s := rt.sight()
+	s.added = rt.look.added
+	rt.look.wanted, rt.look.added = false, nil
+	return s
+}
+
+// sight returns the policies in force, and what warnings about them depend on. Called with regMu
+// held.
+func (rt *Runtime) sight() *sight {
+	s := &sight{members: rt.members(), versions: map[string]*version{}, tasks: rt.declarations()}
+	for _, m := range s.members {
+		v := rt.policies[m.Spec.Name].now
+		var loops []analyzer.Loop
+		for _, b := range v.bounds {
+			loops = append(loops, analyzer.Loop{Name: b.loop.cfg.Name, Slots: int(b.loop.usable.Load())})
+		}
+		s.versions[m.Spec.Name], s.loops, s.modes = v, append(s.loops, loops), append(s.modes, v.mode())
+	}
+	for _, of := range rt.documentsKeep {
+		s.kept = append(s.kept, of...)
+	}
+	slices.SortFunc(s.kept, func(a, b document.Kept) int { return strings.Compare(a.Name, b.Name) })
+	return s
+}
+
+// remarks returns the warnings about the policies together, about those for which the loops have
+// too few slots or are too many, and about those that throw into functions that documents keep from
+// being unwound.
+func (s *sight) remarks() (all []analyzer.Remark) {
+	all = slices.Concat(analyzer.Together(s.members), analyzer.Mismatched(s.members, s.tasks))
+	for i, m := range s.members {
+		m.Spec.Mode = s.modes[i]
+		if r := analyzer.OnSlots(m, s.loops[i]); r != nil {
+			all = append(all, *r)
+		}
+		if r := analyzer.OnLoops(m, s.loops[i]); r != nil {
+			all = append(all, *r)
+		}
+	}
+	return append(all, analyzer.Unending(s.members, s.kept)...)
+}
+
+// tellRemarks logs the warnings about each policy that has come into force, and the remarks that the
+// last look has not had.
+func (rt *Runtime) tellRemarks(s *sight, remarks []analyzer.Remark) {
+	texts := map[string][]string{}
+	for _, v := range s.added {
+		for _, w := range v.verified.Warnings() {
+			texts[v.of.name] = append(texts[v.of.name], v.located(w.Error))
+		}
+	}
+	rt.regMu.Lock()
+	defer rt.regMu.Unlock()
+	for name, said := range rt.newRemarks(&rt.toldTogether, remarks, s.versions) {
+		texts[name] = append(texts[name], said...)
+	}
+	rt.warn(texts)
+}
