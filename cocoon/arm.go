@@ -11,10 +11,25 @@ import (
 // section meanwhile, either retime sees it, because it checks again, or meets sees the new leads,
 // because it reads them after it has recorded the section. Called under the loop's lock.
 func (l *Loop) retime() {
+	l.putLeads(func() (*leads, int) { return l.newLeads(), 0 })
+}
+
+// retimeWith is retime after time policies were added.
+func (l *Loop) retimeWith(added []*bound) {
+	was := l.leads.Load()
+	if was == nil {
+		was = noLeads
+	}
+	l.putLeads(func() (*leads, int) { return was.with(added), len(was.unmet) })
+}
+
+// putLeads puts leads in force, of which the first so many unmet sections were in force before.
+// Called under the loop's lock.
+func (l *Loop) putLeads(compute func() (k *leads, unmet int)) {
 	for again := true; again; {
-		k := l.newLeads()
+		k, before := compute()
 		l.leads.Store(k)
-		again = k != nil && slices.ContainsFunc(k.unmet, l.rt.hasHad)
+		again = k != nil && slices.ContainsFunc(k.unmet[before:], l.rt.hasHad)
 	}
 	if l.absent.n.Load() > 0 {
 		l.armSweep(notify.Now()) // a policy may be about them now

@@ -192,6 +192,7 @@ func (b *bound) ruling(v *view) *ruling {
 	base := b.version.basis.Load()
 	r := &ruling{policy: b.version.of.name, version: b.version.number}
 	r.basis.Store(base)
+	set(&base.used, true)
 	r.snapshot = append(r.fewWords[:0], b.eval.Snapshot()...)
 	r.texts = r.fewTexts[:0]
 	room := maxValueTexts

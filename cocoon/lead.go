@@ -1,6 +1,7 @@
 package cocoon
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/cocoon-go/cocoon/notify"
@@ -14,35 +15,54 @@ func (l *Loop) newLeads() *leads {
 	if len(all) == 0 {
 		return nil
 	}
-	k := &leads{general: never(), named: map[stubs.NameID]byKind{}, waiting: notify.Never}
-	for _, b := range all {
+	return noLeads.with(all)
+}
+
+var noLeads = &leads{general: never(), least: notify.Never, waiting: notify.Never}
+
+// with returns the leads with further policies. It takes no longer if there are many others. Called
+// under the loop's lock: the leads share the arrays of their lists, and are extended once.
+func (k *leads) with(added []*bound) *leads {
+	all := *k
+	more := &moreLeads{leads: &all}
+	for _, b := range added {
 		if !b.silent() {
-			k.of++
-			k.ends = k.ends || b.ends
-			k.include(b)
+			all.of++
+			all.ends = all.ends || b.ends
+			more.include(b)
 		}
 	}
-	for name, own := range k.named {
-		for kind := range own {
-			own[kind] = min(own[kind], k.general[kind])
-		}
-		k.named[name] = own
+	return &all
+}
+
+// moreLeads are leads that are being extended.
+type moreLeads struct {
+	*leads
+	copied [len(namedLeads{})]bool // which parts are not those of other leads
+}
+
+// ofName returns the leads of a name.
+func (n *namedLeads) ofName(name stubs.NameID) (own byKind, known bool) {
+	own, known = n[uint64(name)%uint64(len(n))][name]
+	return own, known
+}
+
+func (k *moreLeads) setOfName(name stubs.NameID, own byKind) {
+	i := uint64(name) % uint64(len(k.named))
+	switch {
+	case k.named[i] == nil:
+		k.named[i] = map[stubs.NameID]byKind{}
+	case !k.copied[i]:
+		k.named[i] = maps.Clone(k.named[i])
 	}
-	k.least = k.general.least()
-	for _, own := range k.named {
-		k.least = min(k.least, own.least())
-	}
-	for i := range k.chosen {
-		k.least = min(k.least, k.chosen[i].lead.least())
-	}
-	return k
+	k.named[i][name], k.copied[i], k.some = own, true, true
 }
 
 func (t byKind) least() int64 { return slices.Min(t[:]) }
 
 func never() byKind { return byKind{notify.Never, notify.Never, notify.Never, notify.Never} }
 
-func (k *leads) include(b *bound) {
+func (k *moreLeads) include(b *bound) {
 	for i := range b.ways {
 		w := &b.ways[i]
 		lead := k.leadOf(b, w)
@@ -69,25 +89,28 @@ func (k *leads) include(b *bound) {
 			}
 			c.lead.lower(b, w, lead)
 			k.chosen = append(k.chosen, c)
+			k.least = min(k.least, c.lead.least())
 			continue
 		case !some:
 			k.general.lower(b, w, lead)
+			k.least = min(k.least, k.general.least())
 			continue
 		}
 		for _, n := range names {
-			own, known := k.named[n]
+			own, known := k.named.ofName(n)
 			if !known {
 				own = never()
 			}
 			own.lower(b, w, lead)
-			k.named[n] = own
+			k.setOfName(n, own)
+			k.least = min(k.least, own.least())
 		}
 	}
 }
 
 // leadOf returns how long the way stays closed for a task that begins. A way that may be open at
 // once is checked after one interval, like a way that may be open at any time.
-func (k *leads) leadOf(b *bound, w *way) (lead int64) {
+func (k *moreLeads) leadOf(b *bound, w *way) (lead int64) {
 	for i := range w.clocks {
 		switch c := &w.clocks[i]; c.stub {
 		case stubs.TaskSections:
@@ -130,9 +153,9 @@ func (w *way) fitsKind(k Kind) bool {
 // lead returns the lead for tasks of the class and kind.
 func (k *leads) lead(rt *Runtime, class *class, kind Kind) (lead int64) {
 	lead = k.general[kind]
-	if len(k.named) > 0 {
-		if own, ok := k.named[class.id]; ok {
-			lead = own[kind]
+	if k.some {
+		if own, ok := k.named.ofName(class.id); ok {
+			lead = min(lead, own[kind])
 		}
 	}
 	for i := range k.chosen {

@@ -1,6 +1,8 @@
 package cocoon
 
 import (
+	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -83,14 +85,14 @@ func (rt *Runtime) toLookAt() *sight {
 // sight returns the policies in force, and what warnings about them depend on. Called with regMu
 // held.
 func (rt *Runtime) sight() *sight {
-	s := &sight{members: rt.members(), versions: map[string]*version{}, tasks: rt.declarations()}
-	for _, m := range s.members {
-		v := rt.policies[m.Spec.Name].now
+	s := &sight{versions: map[string]*version{}, tasks: rt.declarations()}
+	for _, v := range rt.inOrder() {
 		var loops []analyzer.Loop
 		for _, b := range v.bounds {
 			loops = append(loops, analyzer.Loop{Name: b.loop.cfg.Name, Slots: int(b.loop.usable.Load())})
 		}
-		s.versions[m.Spec.Name], s.loops, s.modes = v, append(s.loops, loops), append(s.modes, v.mode())
+		s.members, s.loops, s.modes = append(s.members, v.member()), append(s.loops, loops), append(s.modes, v.mode())
+		s.versions[v.of.name] = v
 	}
 	for _, of := range rt.documentsKeep {
 		s.kept = append(s.kept, of...)
@@ -131,4 +133,37 @@ func (rt *Runtime) tellRemarks(s *sight, remarks []analyzer.Remark) {
 		texts[name] = append(texts[name], said...)
 	}
 	rt.warn(texts)
+}
+
+// newRemarks returns the texts of the remarks not in told, by policy, and puts all into told.
+// versions are those that the remarks are about. Called with regMu held.
+func (rt *Runtime) newRemarks(told *[]string, remarks []analyzer.Remark, versions map[string]*version) map[string][]string {
+	texts, all, old := map[string][]string{}, []string(nil), map[string]bool{}
+	for _, text := range *told {
+		old[text] = true
+	}
+	for _, r := range remarks {
+		text := r.Err.Error()
+		if all = append(all, r.Name+": "+text); !old[r.Name+": "+text] {
+			if v := versions[r.Name]; v != nil {
+				text = v.located(r.Err)
+			}
+			texts[r.Name] = append(texts[r.Name], text)
+		}
+	}
+	*told = all
+	return texts
+}
+
+// located returns the text of a warning, with its place in the document that declares the policy.
+func (v *version) located(err error) string {
+	f := failure{plainName(v.of.name), v.verified.Program(), v.from.Load(), err}
+	return f.Error()
+}
+
+// warn logs warnings, a line for each policy.
+func (rt *Runtime) warn(texts map[string][]string) {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		rt.log.add(slog.LevelWarn, "cocoon: policy may do something else than its author means", "policy", name, "warnings", texts[name])
+	}
 }

@@ -105,17 +105,22 @@ type classAccount struct {
 // wakes no thread: the next task finds, by an atomic load, that the timer is already set for an
 // earlier time. leads are immutable once in force.
 type leads struct {
-	general byKind                  // for tasks of most names
-	named   map[stubs.NameID]byKind // for tasks of names in policies; never greater than general
-	chosen  []chosen                // for tasks that policies refer to by patterns
-	aged    bool                    // a policy's clock may be ahead of the task's running time
-	ends    bool                    // a policy may throw into a task
+	general byKind     // for tasks of all names
+	named   namedLeads // for tasks of names in policies, if less than general
+	chosen  []chosen   // for tasks that policies refer to by patterns
+	some    bool       // there are named ones
+	aged    bool       // a policy's clock may be ahead of the task's running time
+	ends    bool       // a policy may throw into a task
 	// the least of all these; Never: no time policy can act on a task
 	least   int64
 	waiting int64        // for policies that refer to the loop: from when a task waits
 	unmet   []sectionKey // sections that no task has opened so far
 	of      int          // the number of policies from which they were computed
 }
+
+// namedLeads are leads by the names of tasks, in parts: a change copies the parts that it is about. A
+// program may register thousands of limits one by one.
+type namedLeads [64]map[stubs.NameID]byKind
 
 // byKind is a time for each kind of task, in ns. Never means that no policy can act on a task of
 // the kind.

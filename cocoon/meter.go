@@ -52,6 +52,15 @@ func (w *wants) want(b *bound, r *read) {
 	}
 }
 
+// measures reports whether the policy reads a figure.
+func (b *bound) measures() bool {
+	var w wants
+	return slices.ContainsFunc(b.reads, func(r read) bool {
+		w.want(b, &r)
+		return w.any()
+	})
+}
+
 // remeter makes the loop measure the figures that its policies read now. Figures that were already
 // measured continue. Called under the loop's lock, after gather.
 func (l *Loop) remeter() {

@@ -66,7 +66,18 @@ func (r *Registration) ready(p Policy, in scope) (*version, error) {
 // place records the document that declares the version. Called with regMu held.
 func (v *version) place(d *loadedDocument) {
 	v.from.Store(d)
-	v.basis.Swap(&basis{program: v.verified.Program(), source: d.source, file: d.file}).gone.Store(true)
+	v.rebase(&basis{program: v.verified.Program(), source: d.source, file: d.file})
+}
+
+// rebase replaces the text of later rulings; none is for a version that goes out of force. Called
+// with regMu held, before decisions are settled.
+func (v *version) rebase(to *basis) {
+	was := v.basis.Load()
+	if to != nil {
+		v.basis.Store(to)
+	}
+	was.gone.Store(true)
+	v.of.rt.gone = append(v.of.rt.gone, was)
 }
 
 // declarationsOf returns the declarations of the registered states. A policy's private states are
@@ -119,20 +130,27 @@ func statesOf(p *ir.Program, private map[string]policy.State, registered map[str
 // members returns the policies in force: the policies on arrivals in the order in which a loop
 // evaluates them, and then the rest. Called with regMu held.
 func (rt *Runtime) members() (all []analyzer.Member) {
+	for _, v := range rt.inOrder() {
+		all = append(all, v.member())
+	}
+	return all
+}
+
+func (v *version) member() analyzer.Member {
+	return analyzer.Member{Spec: v.spec, Verified: v.verified}
+}
+
+// inOrder returns the versions in force, in the order of members. Called with regMu held.
+func (rt *Runtime) inOrder() (all []*version) {
 	place := map[*version]int{}
 	for _, l := range *rt.loops.Load() {
 		for i, b := range l.hub.Listeners(uint16(stubs.Enqueue)) {
 			place[b.version] = max(place[b.version], i+1)
 		}
 	}
-	names := slices.Sorted(maps.Keys(rt.policies))
-	slices.SortStableFunc(names, func(a, b string) int {
-		i, j := place[rt.policies[a].now], place[rt.policies[b].now]
-		return cmp.Compare(uint(i)-1, uint(j)-1)
-	})
-	for _, name := range names {
-		v := rt.policies[name].now
-		all = append(all, analyzer.Member{Spec: v.spec, Verified: v.verified})
+	for _, name := range slices.Sorted(maps.Keys(rt.policies)) {
+		all = append(all, rt.policies[name].now)
 	}
+	slices.SortStableFunc(all, func(v, w *version) int { return cmp.Compare(uint(place[v])-1, uint(place[w])-1) })
 	return all
 }

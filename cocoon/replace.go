@@ -57,14 +57,17 @@ func (rt *Runtime) replace(out, in []*version) {
 			for _, b := range v.bounds {
 				b.states.Forget(&rt.steps)
 			}
-			v.basis.Load().gone.Store(true)
+			v.rebase(nil)
 			v.discard()
 		}
 		if !replaced[v.of] {
 			rt.endedPolicies.add(v.of.name, v.of.counted())
 		}
 	}
-	rt.decisions.settle()
+	if slices.ContainsFunc(rt.gone, (*basis).wasUsed) {
+		rt.decisions.settle()
+	}
+	rt.gone = nil
 }
 
 // resequence is replace for the order in which a new loop gets the policies. Called with regMu
@@ -103,48 +106,6 @@ func (rt *Runtime) tellChanges(added, out []*version, replaced map[*Registration
 	}
 }
 
-// replace takes the versions of out out of force on the loop and puts the versions of in in force,
-// in one step. When it returns, no version that was only in out is being evaluated or ever will be.
-// Called with regMu held.
-func (l *Loop) replace(out, in []*version) {
-	l.lockAll()
-	defer l.unlock()
-	var leave []*bound
-	for _, v := range out {
-		if b := v.on(l); b != nil {
-			leave = append(leave, b)
-		}
-	}
-	var enter []notify.Subscription[*bound]
-	for _, v := range in {
-		if b := v.on(l); b != nil {
-			b.setMode(v.mode())
-			b.part.Store(v.part)
-			if b.due == 0 {
-				b.looked = notify.Now()
-				b.due = b.looked + b.interval.Load()
-			}
-			enter = append(enter, notify.Subscription[*bound]{Listener: b, Events: uint16(v.spec.On.Set())})
-		}
-	}
-	l.hub.Replace(leave, enter)
-	l.updateContextReads()
-	l.rearm()
-}
-
-// rearm schedules the evaluation of the loop's policies after they have changed. Called under the
-// loop's lock.
-func (l *Loop) rearm() {
-	l.remeter()
-	l.guarded = false
-	for _, e := range []stubs.Event{stubs.Enqueue, stubs.Start, stubs.Exit} {
-		l.guarded = l.guarded || slices.ContainsFunc(l.hub.Listeners(uint16(e)), (*bound).guards)
-	}
-	if l.retime(); l.leads.Load() != nil {
-		l.tickBy(0) // tasks may be running already
-	}
-}
-
 // recost switches on the averaging of tasks' costs while a policy or a tenant needs them. Called
 // with regMu held, before the loops change over, so that every task is counted from then on.
 func (rt *Runtime) recost() {
@@ -153,18 +114,6 @@ func (rt *Runtime) recost() {
 		wanted = wanted || r.now.wantsCosts()
 	}
 	rt.costs.Store(wanted)
-}
-
-// setMode puts the bound's policy in force in mode m, and discards what it has written to states in
-// observe mode. It reports whether the mode was another one. Called under the loop's lock.
-func (b *bound) setMode(m Mode) (changed bool) {
-	if b.mode() == m {
-		return false
-	}
-	b.inForce.Store(uint32(m))
-	b.version.ended.Store(false)
-	b.states.Forget(&b.loop.rt.steps)
-	return true
 }
 
 // cancel takes the policy out of force, unless another version is already in force.

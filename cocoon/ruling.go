@@ -43,7 +43,10 @@ type basis struct {
 	source  *document.Document // that declares the policy; nil: code does
 	file    string             // of the document
 	gone    atomic.Bool        // out of force; set with regMu held
+	used    atomic.Bool        // a ruling has it
 }
+
+func (b *basis) wasUsed() bool { return b.used.Load() }
 
 const (
 	// maxValueText bounds a name in the values of a decision, in bytes, and maxValueTexts all of

@@ -85,6 +85,7 @@ type Runtime struct {
 	policies      map[string]*Registration
 	sequence      []*Registration // the same, in the order in which a new loop evaluates them
 	endedPolicies endedPolicies   // guarded by regMu
+	gone          []*basis        // out of force, and not settled; guarded by regMu
 	funcs         map[string]*safeFunc
 	// files holds the loaded documents, by the absolute paths of their files.
 	files    map[string]*loadedDocument

@@ -3,45 +3,11 @@ package cocoon
 import (
 	"cmp"
 	"log/slog"
-	"maps"
 	"slices"
 
 	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/policy/document"
 )
-
-// newRemarks returns the texts of the remarks not in told, by policy, and puts all into told.
-// versions are those that the remarks are about. Called with regMu held.
-func (rt *Runtime) newRemarks(told *[]string, remarks []analyzer.Remark, versions map[string]*version) map[string][]string {
-	texts, all, old := map[string][]string{}, []string(nil), map[string]bool{}
-	for _, text := range *told {
-		old[text] = true
-	}
-	for _, r := range remarks {
-		text := r.Err.Error()
-		if all = append(all, r.Name+": "+text); !old[r.Name+": "+text] {
-			if v := versions[r.Name]; v != nil {
-				text = v.located(r.Err)
-			}
-			texts[r.Name] = append(texts[r.Name], text)
-		}
-	}
-	*told = all
-	return texts
-}
-
-// located returns the text of a warning, with its place in the document that declares the policy.
-func (v *version) located(err error) string {
-	f := failure{plainName(v.of.name), v.verified.Program(), v.from.Load(), err}
-	return f.Error()
-}
-
-// warn logs warnings, a line for each policy.
-func (rt *Runtime) warn(texts map[string][]string) {
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		rt.log.add(slog.LevelWarn, "cocoon: policy may do something else than its author means", "policy", name, "warnings", texts[name])
-	}
-}
 
 // tellDocument logs the analyzer's warnings about the declarations of a document that has come into
 // force, unless the document before it had them. Called with regMu held.
