@@ -28,8 +28,8 @@ func (g *generator) compare(n *ir.Node) {
 	case stubs.Bool:
 		ops = boolOps
 	}
-	g.node(n.A)
-	g.node(n.B)
+	g.pooled(n.A)
+	g.pooled(n.B)
 	g.from(ops, n)
 }
 

@@ -26,9 +26,11 @@ type Evaluator struct {
 	retry    *uint64 // nil where no throw says when to retry
 }
 
-func newEvaluator(p *ir.Program, instance api.Module) *Evaluator {
+// newEvaluator prepares an instance, and puts the constants into its memory.
+func newEvaluator(p *ir.Program, constants pool, instance api.Module) *Evaluator {
 	e := &Evaluator{instance: instance, function: instance.ExportedFunction(exportNames[0])}
 	words := memoryWords(instance.Memory())
+	copy(words[constants.address/wordBytes:], constants.words)
 	e.snapshot = words[:p.Words:p.Words]
 	if n := len(p.Sites); n > 0 {
 		e.fired = &words[p.Words]

@@ -55,7 +55,7 @@ func TestEvalAfterTrap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := newEvaluator(&ir.Program{Words: 1}, instance)
+		e := newEvaluator(&ir.Program{Words: 1}, pool{}, instance)
 		for i := range 100 {
 			e.Snapshot()[0] = uint64(i % 2)
 			out, err := e.Eval()

@@ -16,6 +16,7 @@ type generator struct {
 	code    []byte
 	locals  []byte // types: first the program's locals, then scratch
 	tables  []table
+	pool    pool
 	retries bool  // a throw says when to retry
 	fired   int   // local: bits of the sites that have fired
 	x, y, r int   // locals: operands and result of a checked operation, dead between operations
@@ -23,26 +24,27 @@ type generator struct {
 	err     error // the first construct that cannot be translated
 }
 
-// generate encodes the program as a module.
-func generate(p *ir.Program) ([]byte, error) {
+// generate encodes the program as a module, and returns the constants that its memory must have.
+func generate(p *ir.Program) ([]byte, pool, error) {
 	sets, words, err := tables(p)
 	if err != nil {
-		return nil, err
-	}
-	size, err := pages(p, words)
-	if err != nil {
-		return nil, err
+		return nil, pool{}, err
 	}
 	g := &generator{program: p, retries: p.SaysRetry(), tables: sets}
+	g.pool.address = setsAddress(p) + words*wordBytes
 	for _, t := range p.Locals {
 		g.locals = append(g.locals, g.valueType(t))
 	}
 	g.fired, g.x, g.y, g.r, g.f = g.local(typeI64), g.local(typeI64), g.local(typeI64), g.local(typeI64), g.local(typeF64)
 	g.body()
 	if g.err != nil {
-		return nil, g.err
+		return nil, pool{}, g.err
 	}
-	return module(size, g.locals, g.code, setsAddress(p), content(sets)), nil
+	size, err := pages(p, words+len(g.pool.words))
+	if err != nil {
+		return nil, pool{}, err
+	}
+	return module(size, g.locals, g.code, setsAddress(p), content(sets)), g.pool, nil
 }
 
 // body generates the whole function: the verdict, then the fired bits. Their local starts at 0 in
@@ -130,6 +132,19 @@ func (g *generator) constant(n *ir.Node) {
 	default:
 		g.i64(n.Imm)
 	}
+}
+
+// pooled generates an operand of a comparison. A constant is not in the code but in memory: policies
+// that differ only in names and limits, as time limits do, have the same code, which is compiled
+// once.
+func (g *generator) pooled(n *ir.Node) {
+	if n.Op != ir.OpConst || n.Imm == 0 || g.valueType(n.Type) != typeI64 {
+		g.node(n)
+		return
+	}
+	g.i32(0)
+	g.memory(opI64Load, g.pool.address+len(g.pool.words)*wordBytes)
+	g.pool.words = append(g.pool.words, n.Imm)
 }
 
 func (g *generator) read(n *ir.Node) {

@@ -8,7 +8,8 @@ import (
 )
 
 // A policy's linear memory contains the snapshot from address 0, then the word of fired bits, then
-// a word for each site's operand, then a word that says when to retry after a throw, then the sets.
+// a word for each site's operand, then a word that says when to retry after a throw, then the sets,
+// and then the constants of comparisons.
 // A function without sites, and without throws that say when to retry, writes nothing.
 
 const (
@@ -25,7 +26,13 @@ func retryAddress(p *ir.Program) int { return valueAddress(p, len(p.Sites)) }
 
 func setsAddress(p *ir.Program) int { return retryAddress(p) + wordBytes }
 
-// pages returns the size of the program's memory, with so many words of sets.
+// pool holds the constants of comparisons, and where they are in the memory.
+type pool struct {
+	address int
+	words   []uint64
+}
+
+// pages returns the size of the program's memory, with so many words of sets and constants.
 func pages(p *ir.Program, sets int) (int, error) {
 	if p.Words < 0 || len(p.Sites) > stubs.MaxSites {
 		return 0, fmt.Errorf("a program of %d words and %d effects; at most %d effects", p.Words, len(p.Sites), stubs.MaxSites)

@@ -97,7 +97,7 @@ func (s *Store) Compile(v analyzer.Verified) (*Module, error) {
 }
 
 func (s *Store) compile(p *ir.Program) (*Module, error) {
-	code, err := generate(p)
+	code, constants, err := generate(p)
 	if err != nil {
 		return nil, fmt.Errorf("isolate: %w", err)
 	}
@@ -110,7 +110,7 @@ func (s *Store) compile(p *ir.Program) (*Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("isolate: %w", err)
 	}
-	return &Module{store: s, program: p, compiled: compiled}, nil
+	return &Module{store: s, program: p, pool: constants, compiled: compiled}, nil
 }
 
 // Close closes the store with all its modules and evaluators. Running evaluations finish or return
@@ -129,6 +129,7 @@ func (s *Store) Close() error {
 type Module struct {
 	store    *Store
 	program  *ir.Program
+	pool     pool
 	compiled wazero.CompiledModule
 	closed   bool // guarded by store.mu
 }
@@ -146,7 +147,7 @@ func (m *Module) NewEvaluator() (*Evaluator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("isolate: %w", err)
 	}
-	return newEvaluator(m.program, instance), nil
+	return newEvaluator(m.program, m.pool, instance), nil
 }
 
 // Close makes the module refuse new evaluators, and frees its code once no evaluator uses it.
