@@ -21,7 +21,7 @@ func percentages(members []Member, d Declared) (all []Remark) {
 				continue
 			}
 			n, is := m.mistaken(r, constant(s.Type, s.First))
-			if n == nil || slices.ContainsFunc(m.Verified.warnings, func(w Warning) bool { return w.Pos == n.Pos }) {
+			if n == nil || slices.ContainsFunc(m.Verified.Warnings(), func(w Warning) bool { return w.Pos == n.Pos }) {
 				continue
 			}
 			all = append(all, m.remark(n, "divide the state by 100.0, or begin with a share such as 0.5",

@@ -23,6 +23,7 @@ package analyzer
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
@@ -55,9 +56,9 @@ func LimitsOf(s policy.Spec) Limits {
 // proves nothing: its Program is nil, and a function that takes a Verified must refuse it. A
 // Verified is immutable and safe for concurrent use.
 type Verified struct {
-	program  *ir.Program
-	cost     int
-	warnings []Warning
+	program *ir.Program
+	cost    int
+	warn    func() []Warning // of the first caller; later ones get the same
 }
 
 // Program returns the verified program, or nil for the zero Verified.
@@ -67,8 +68,14 @@ func (v Verified) Program() *ir.Program { return v.program }
 func (v Verified) Cost() int { return v.cost }
 
 // Warnings returns the warnings, in the order of the text. They are about probable mistakes that do
-// no harm. The caller must not change the slice.
-func (v Verified) Warnings() []Warning { return v.warnings }
+// no harm. The caller must not change the slice. The first call looks for them, which takes longer
+// than the proof.
+func (v Verified) Warnings() []Warning {
+	if v.warn == nil {
+		return nil
+	}
+	return v.warn()
+}
 
 // Verify proves that the program is safe to run, or returns the reason why it is not: a
 // *policy.Error, or an error that wraps ErrMalformed if Parse cannot have made the program. It
@@ -100,22 +107,27 @@ func Verify(p *ir.Program, limits Limits) (Verified, error) {
 	if a.err != nil {
 		return Verified{}, a.err
 	}
-	v := Verified{program: p, cost: cost, warnings: narrowed(p, limits, a.warnings)}
-	if len(a.late) > 0 && !(v.keepsTime() && a.ofTimeAlone()) && !a.samples() {
-		v.warnings = append(v.warnings, a.late...)
+	return Verified{program: p, cost: cost, warn: sync.OnceValue(func() []Warning { return a.all(limits) })}, nil
+}
+
+// all returns all warnings, when the analysis has ended.
+func (a *analysis) all(limits Limits) []Warning {
+	all := narrowed(a.p, limits, a.warnings)
+	if len(a.late) > 0 && !(Verified{program: a.p}.keepsTime() && a.ofTimeAlone()) && !a.samples() {
+		all = append(all, a.late...)
 	}
-	v.warnings = append(v.warnings, unused(p, limits.State)...)
-	v.warnings = append(v.warnings, unmatched(p, limits.Match)...)
-	v.warnings = append(v.warnings, a.contrary()...)
-	v.warnings = append(v.warnings, a.shareOfOne()...)
-	v.warnings = append(v.warnings, precedence(p, v.warnings)...)
-	v.warnings = append(v.warnings, a.undated()...)
-	v.warnings = append(v.warnings, a.unlabelled()...)
+	all = append(all, unused(a.p, limits.State)...)
+	all = append(all, unmatched(a.p, limits.Match)...)
+	all = append(all, a.contrary()...)
+	all = append(all, a.shareOfOne()...)
+	all = append(all, precedence(a.p, all)...)
+	all = append(all, a.undated()...)
+	all = append(all, a.unlabelled()...)
 	for _, look := range []func() []Warning{a.waits, a.slices, a.heap, a.unranked, a.gone, a.lasting, a.surplus, a.totals, a.crowds, a.perSecond, a.countedRates, a.mingled, a.overdrawn, a.misread, a.miscounted, a.misshared, a.firstFailure, a.halfway, a.paid, a.lastHours, a.windows, a.otherWindow, a.unset, a.crossed, a.lastSlot, a.spentTokens} {
-		v.warnings = append(v.warnings, look()...)
+		all = append(all, look()...)
 	}
-	v.warnings = append(v.warnings, a.overtaken(v.warnings)...)
-	v.warnings = append(v.warnings, a.demoted()...)
-	slices.SortStableFunc(v.warnings, func(v, w Warning) int { return v.Pos - w.Pos })
-	return v, nil
+	all = append(all, a.overtaken(all)...)
+	all = append(all, a.demoted()...)
+	slices.SortStableFunc(all, func(v, w Warning) int { return v.Pos - w.Pos })
+	return all
 }

@@ -25,7 +25,12 @@ const (
 // policies together. Called with regMu held, after a change of what a look sees.
 func (rt *Runtime) lookSoon(added ...*version) {
 	rt.look.wanted = true
-	rt.look.added = append(rt.look.added, added...)
+	if rt.look.added == nil {
+		rt.look.added = map[*version]bool{}
+	}
+	for _, v := range added {
+		rt.look.added[v] = true
+	}
 	if !rt.look.running {
 		rt.look.running = true
 		rt.log.prepare(rt.looks)
@@ -65,7 +70,7 @@ type sight struct {
 	modes    []Mode            // of each member, now
 	tasks    map[string]document.Class
 	kept     []document.Kept
-	added    []*version // since the last look
+	added    map[*version]bool // since the last look
 }
 
 // toLookAt returns what to look at, or nil if nothing has changed since the last look.
@@ -122,7 +127,7 @@ func (s *sight) remarks() (all []analyzer.Remark) {
 // last look has not had.
 func (rt *Runtime) tellRemarks(s *sight, remarks []analyzer.Remark) {
 	texts := map[string][]string{}
-	for _, v := range s.added {
+	for v := range s.added {
 		for _, w := range v.verified.Warnings() {
 			texts[v.of.name] = append(texts[v.of.name], v.located(w.Error))
 		}

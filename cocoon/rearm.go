@@ -39,7 +39,7 @@ func (l *Loop) replace(out, in []*version) {
 // outdated is how long leads may be those of policies that are out of force. They are never too
 // late, and computing them takes the longer, the more policies there are: a program may withdraw
 // thousands one by one.
-const outdated = int64(10 * time.Millisecond)
+const outdated = int64(100 * time.Millisecond)
 
 // fewOthers is with how many others for each policy that is gone the leads are computed at once.
 const fewOthers = 32
@@ -96,7 +96,8 @@ func (l *Loop) extend(added []notify.Subscription[*bound], retimed bool) {
 	if len(timed) > 0 && !retimed {
 		l.retimeWith(timed)
 	}
-	if len(timed) > 0 {
+	ofLoop := slices.ContainsFunc(timed, func(b *bound) bool { return !b.perTask })
+	if ofLoop || len(timed) > 0 && !(l.core.Idle() && len(l.absent.lent) == 0) {
 		l.tickBy(0) // tasks may be running already
 	}
 }

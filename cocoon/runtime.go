@@ -137,9 +137,9 @@ type following struct{ at atomic.Int64 }
 
 // looking is the search for warnings about the policies in force. Guarded by regMu.
 type looking struct {
-	wanted  bool // policies have changed since the last look began
-	running bool // a goroutine looks, or pauses before it looks again
-	added   []*version
+	wanted  bool              // policies have changed since the last look began
+	running bool              // a goroutine looks, or pauses before it looks again
+	added   map[*version]bool // since then, and still in force
 }
 
 // safeFunc is a function that policies may call.

@@ -86,23 +86,37 @@ func (h *Hub[T]) subscribe(in []Subscription[T]) {
 	}
 }
 
-// exchange puts the subscriptions of in in the place of the first one that leaves, in new arrays. mu
-// must be held.
+// exchange puts the subscriptions of in in the place of the first one that leaves, and makes new
+// lists of the events that they are about. mu must be held.
 func (h *Hub[T]) exchange(leaving map[T]bool, in []Subscription[T]) {
-	place := slices.IndexFunc(h.subscriptions, func(s Subscription[T]) bool { return leaving[s.Listener] })
-	before, after := h.subscriptions[:place], h.subscriptions[place:]
-	stay := make([]Subscription[T], 0, len(after))
-	for _, s := range after {
-		if !leaving[s.Listener] {
-			stay = append(stay, s)
+	leaves := func(s Subscription[T]) bool { return leaving[s.Listener] }
+	if len(leaving) == 1 { // faster, for thousands
+		for only := range leaving {
+			leaves = func(s Subscription[T]) bool { return s.Listener == only }
 		}
 	}
-	h.subscriptions = nil
-	for e := range h.lists {
-		h.lists[e] = make([]T, 0, len(h.lists[e]))
+	place, about := -1, uint16(0)
+	for i, s := range h.subscriptions {
+		if leaves(s) {
+			about |= s.Events
+			if place < 0 {
+				place = i
+			}
+		}
 	}
-	for _, part := range [][]Subscription[T]{before, in, stay} {
-		h.subscribe(part)
+	for _, s := range in {
+		about |= s.Events
+	}
+	h.subscriptions = slices.Insert(slices.DeleteFunc(h.subscriptions, leaves), place, in...)
+	for ; about != 0; about &= about - 1 {
+		e := bits.TrailingZeros16(about)
+		list := make([]T, 0, len(h.lists[e])+len(in))
+		for _, s := range h.subscriptions {
+			if s.Events>>e&1 != 0 {
+				list = append(list, s.Listener)
+			}
+		}
+		h.lists[e] = list
 	}
 }
 
