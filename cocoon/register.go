@@ -9,7 +9,8 @@ import (
 
 // RegisterPolicy checks, verifies and compiles the policy, and puts it in force on all loops that
 // it matches. On an error nothing is registered; the error says where and why (print it with %+v
-// for the full account). It takes about a millisecond, during which tasks run on.
+// for the full account). It takes a fraction of a millisecond, during which tasks run on, however
+// many policies are in force.
 func (rt *Runtime) RegisterPolicy(p Policy) (*Registration, error) {
 	rt.regMu.Lock()
 	defer rt.regMu.Unlock()
