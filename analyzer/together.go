@@ -43,7 +43,7 @@ func Flows(members []Member, d Declared) []Remark {
 		return slices.ContainsFunc(beyond, func(o Remark) bool { return r.Part == o.Part && r.place() == o.place() })
 	})
 	shut, told := closed(members, d)
-	return slices.Concat(ranks(members), behind(members), nobody(members), paidFor(members), drift, undone(members), shadows(members), strangers(members, d), labelled(members), percentages(members, d), crowded(members, d), oneKey(members, d), moments(members), retries(members), crossedBetween(members), negative(members, d), heapStates(members, d), minutes(members, d), floors(members, d), sinking(members), chained(members), namesakes(members), bent(members, d), shut, capped(members, d), feedback(members, told), latches(members, d, told), unlearned(members, d), idleTakes(members), twice(members), beyond)
+	return slices.Concat(ranks(members), behind(members), nobody(members), paidFor(members), drift, undone(members), shadows(members), strangers(members, d), labelled(members), percentages(members, d), crowded(members, d), oneKey(members, d), moments(members), retries(members), crossedBetween(members), negative(members, d), heapStates(members, d), minutes(members, d), floors(members, d), sinking(members), chained(members), namesakes(members), bent(members, d), shut, capped(members, d), feedback(members, told), latches(members, d, told), unlearned(members, d), idleTakes(members), twice(members), setBack(members), beyond)
 }
 
 // place returns the place in the policy's expression, or -1.
