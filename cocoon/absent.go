@@ -15,7 +15,7 @@ func (a *absent) join(s *strand) {
 	g := s.g.Load()
 	s.sameG, a.byG[g] = a.byG[g], s
 	a.n.Add(1)
-	s.lent.Store(true)
+	s.lent.Store(lentSlot)
 }
 
 // runs moves s from parked to lent.
@@ -55,13 +55,13 @@ func (a *absent) remove(s *strand) {
 	s.parked.Store(false)
 	s.sameG = nil
 	a.n.Add(-1)
-	s.lent.Store(false)
+	s.lent.Store(0)
 }
 
 // endExtra says that s is no extra task, if it was one. Called under the loop's lock.
 func (a *absent) endExtra(s *strand) {
-	if s.extra.Load() {
-		s.extra.Store(false)
+	if s.lent.isExtra() {
+		s.lent.Store(lentSlot)
 		a.extras--
 	}
 }

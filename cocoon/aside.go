@@ -83,7 +83,7 @@ func (l *Loop) sweep(now int64) (next int64) {
 			l.core.Block(&s.core, now)
 			a.waits(s)
 			moved = true
-		} else if s.extra.Load() && now-s.core.Since() >= extraFor {
+		} else if s.lent.isExtra() && now-s.core.Since() >= extraFor {
 			a.endExtra(s)
 			s.post(wantProbe, now)
 		}

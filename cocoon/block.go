@@ -247,7 +247,7 @@ func beginBrief(ctx context.Context, what inside.Brief) (call inside.Call, err e
 		s.beginAside()
 		return call, nil
 	}
-	if s.extra.Load() || what == inside.Works && s.loop.lends() && s.mayBeTimed() {
+	if s.lent.isExtra() || what == inside.Works && s.loop.lends() && s.mayBeTimed() {
 		s.brief.Store(int32(what))
 		return call, nil
 	}

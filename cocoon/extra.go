@@ -57,7 +57,7 @@ func (l *Loop) startExtras(now int64) (some bool) {
 func (l *Loop) startExtra(s *strand, now int64) {
 	l.absent.addLent(s)
 	l.absent.extras++
-	s.extra.Store(true)
+	s.lent.Store(extraTask)
 	l.runsLent(s, now)
 	if s.unseated {
 		l.leftQueue(s, now)

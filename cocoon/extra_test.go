@@ -95,8 +95,8 @@ func TestExtraTaskAsksForASlot(t *testing.T) {
 			l.sweep(s.core.Since())
 			l.sweepAt = s.core.Since() + at
 			l.sweep(l.sweepAt)
-			if asked := s.requests.Load()&wantProbe != 0; asked != (at > extraFor) || s.extra.Load() == asked {
-				t.Errorf("after %v: asked for a safe point: %t, an extra task: %t", time.Duration(at), asked, s.extra.Load())
+			if asked := s.requests.Load()&wantProbe != 0; asked != (at > extraFor) || s.lent.isExtra() == asked {
+				t.Errorf("after %v: asked for a safe point: %t, an extra task: %t", time.Duration(at), asked, s.lent.isExtra())
 			}
 		}
 		came.Store(true)

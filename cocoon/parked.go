@@ -101,7 +101,7 @@ func (l *Loop) lendTo(s *strand, now int64) (granted bool) {
 		l.lendWaits(now)
 	}
 	if l.asks = nil; !s.onSlot() {
-		if l.startExtras(now) && s.extra.Load() {
+		if l.startExtras(now) && s.lent.isExtra() {
 			<-s.token()
 			return true
 		}

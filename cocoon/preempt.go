@@ -106,7 +106,7 @@ func (s *strand) respond() {
 
 // asked reports whether the task has a request, or must ask for a slot itself.
 func (s *strand) asked() bool {
-	return s.requests.Load() != 0 || s.lent.Load() && !s.aside() && !s.extra.Load()
+	return s.requests.Load() != 0 || s.lent.Load() && !s.aside() && !s.lent.isExtra()
 }
 
 // answerOnce takes the requests and carries them out. It reports whether to look again: the task

@@ -69,10 +69,9 @@ type strand struct {
 	firm, quick claim // claims on a slot: for a task that the core knows, and for a task in an open slot
 
 	requests atomic.Uint32 // written under the loop's lock
-	lent     atomic.Bool   // it runs or waits without a slot, in loop.absent; written under the loop's lock
+	lent     lending       // it runs or waits without a slot, in loop.absent; written under the loop's lock
 	inBlock  atomic.Bool   // it stands aside, and is inside Block; written by the task's goroutine
 	parked   atomic.Bool   // it waits: in loop.absent.parked; written under the loop's lock
-	extra    atomic.Bool   // it needs no slot yet, see extra.go; written under the loop's lock
 	g        atomic.Uintptr
 	rest     atomic.Int64 // see rest.go
 	restedAt atomic.Int64 // when its last rest ended, or it got its slot
@@ -93,6 +92,18 @@ type strand struct {
 	stacks   atomic.Pointer[stackMemory] // nil before it is first needed; only its stretch is read by others
 	memory   memory
 }
+
+// lending says whether a task runs or waits without a slot, and whether it is an extra task, which
+// needs none yet (extra.go).
+type lending struct{ atomic.Uint32 }
+
+const (
+	lentSlot  = 1 + iota // it has lost its slot
+	extraTask            // it has not had one
+)
+
+func (l *lending) Load() bool    { return l.Uint32.Load() != 0 }
+func (l *lending) isExtra() bool { return l.Uint32.Load() == extraTask }
 
 // breather keeps track of time for a task, at its safe points.
 type breather struct {
