@@ -8,7 +8,7 @@ import (
 
 // Extra tasks. Slots bound how many tasks run, but not how many other goroutines do: connections,
 // client libraries, and tasks that stand aside. If these want the Ps too, a holder of a slot may
-// wait for a P in the Go runtime's queue, behind all of them, and meanwhile nobody uses its slot.
+// wait for a P in the Go runtime's queue, behind all of them, and meanwhile its slot is not used.
 // Then each task gets through the loop's queue one such wait after another, while in plain Go all
 // tasks would wait for Ps at the same time.
 //

@@ -20,7 +20,7 @@ func (l *Loop) newLeads() *leads {
 
 var noLeads = &leads{general: never(), least: notify.Never, waiting: notify.Never}
 
-// with returns the leads with further policies. It takes no longer if there are many others. Called
+// with returns the leads with further policies. Its time does not depend on the number of policies before. Called
 // under the loop's lock: the leads share the arrays of their lists, and are extended once.
 func (k *leads) with(added []*bound) *leads {
 	all := *k
@@ -35,10 +35,10 @@ func (k *leads) with(added []*bound) *leads {
 	return &all
 }
 
-// moreLeads are leads that are being extended.
+// moreLeads are leads under construction.
 type moreLeads struct {
 	*leads
-	copied [len(namedLeads{})]bool // which parts are not those of other leads
+	copied [len(namedLeads{})]bool // which parts no other leads share
 }
 
 // ofName returns the leads of a name.

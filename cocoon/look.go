@@ -11,18 +11,18 @@ import (
 	"github.com/cocoon-go/cocoon/policy/document"
 )
 
-// A look finds the warnings about the policies in force. It takes the longer, the more policies
-// there are, so no registration waits for it: it happens on a goroutine of its own, without regMu.
-// A thousand registrations in a row share a few looks. A look that finds the policies changed is
-// repeated, after a pause in proportion to its length.
+// A look finds the warnings about the policies in force. With thousands of policies it takes
+// seconds, so no registration waits for it: it runs on a separate goroutine, without regMu. A
+// thousand registrations in a row share a few looks. If the policies have changed meanwhile, the
+// look is repeated, after a pause in proportion to its length.
 
 const (
 	lookPause    = 9 // so looks take a tenth of a processor
 	maxLookPause = 10 * time.Second
 )
 
-// lookSoon has the warnings about policies logged that have come into force, and new warnings about
-// policies together. Called with regMu held, after a change of what a look sees.
+// lookSoon starts a look, which logs the warnings about the added policies, and new warnings about
+// policies together. Called with regMu held, after a change of anything that a look sees.
 func (rt *Runtime) lookSoon(added ...*version) {
 	rt.look.wanted = true
 	if rt.look.added == nil {
@@ -62,7 +62,7 @@ func (rt *Runtime) lookAgain() bool {
 	return rt.look.wanted
 }
 
-// sight is what a look sees. The versions are those of the members.
+// sight is what a look sees. It has a version for each member.
 type sight struct {
 	members  []analyzer.Member
 	versions map[string]*version
@@ -106,9 +106,9 @@ func (rt *Runtime) sight() *sight {
 	return s
 }
 
-// remarks returns the warnings about the policies together, about those for which the loops have
-// too few slots or are too many, and about those that throw into functions that documents keep from
-// being unwound.
+// remarks returns the warnings about policies together, about policies for which loops have too few
+// slots or there are too many loops, and about policies that throw into functions that documents
+// keep from being unwound.
 func (s *sight) remarks() (all []analyzer.Remark) {
 	all = slices.Concat(analyzer.Together(s.members), analyzer.Mismatched(s.members, s.tasks))
 	for i, m := range s.members {
@@ -140,8 +140,8 @@ func (rt *Runtime) tellRemarks(s *sight, remarks []analyzer.Remark) {
 	rt.warn(texts)
 }
 
-// newRemarks returns the texts of the remarks not in told, by policy, and puts all into told.
-// versions are those that the remarks are about. Called with regMu held.
+// newRemarks returns the texts of the remarks that are not in told, by policy, and puts all into
+// told. versions are the policies of the remarks, by name. Called with regMu held.
 func (rt *Runtime) newRemarks(told *[]string, remarks []analyzer.Remark, versions map[string]*version) map[string][]string {
 	texts, all, old := map[string][]string{}, []string(nil), map[string]bool{}
 	for _, text := range *told {

@@ -89,7 +89,7 @@ type strand struct {
 	breath   breather
 	// since when brief calls have found tasks waiting for a slot; 0: the last one found none
 	keptFrom int64
-	stacks   atomic.Pointer[stackMemory] // nil before it is first needed; only its stretch is read by others
+	stacks   atomic.Pointer[stackMemory] // nil before it is first needed; other goroutines read only its stretch
 	memory   memory
 }
 
