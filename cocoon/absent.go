@@ -63,6 +63,7 @@ func (a *absent) endExtra(s *strand) {
 	if s.lent.isExtra() {
 		s.lent.Store(lentSlot)
 		a.extras--
+		extraTasks.Add(-1)
 	}
 }
 

@@ -20,7 +20,14 @@ func (l *Loop) retimeWith(added []*bound) {
 	if was == nil {
 		was = noLeads
 	}
-	l.putLeads(func() (*leads, int) { return was.with(added), len(was.unmet) })
+	l.putLeads(func() (*leads, int) {
+		if was == nil { // the second time: leads are extended once
+			return l.newLeads(), 0
+		}
+		k, unmet := was.with(added), len(was.unmet)
+		was = nil
+		return k, unmet
+	})
 }
 
 // putLeads puts leads in force, of which the first so many unmet sections were in force before.

@@ -71,7 +71,7 @@ func (s *strand) breathe() {
 		return
 	}
 	if b.ran >= heatAfter {
-		if rt.needHeat(now); !hot {
+		if rt.needHeat(now); !hot && !rt.warmth.noHelp(now) {
 			runtime.Gosched() // so that temper gets a P
 			return
 		}

@@ -238,7 +238,8 @@ func TestStepBack(t *testing.T) {
 		})
 		eventually(t, "the receive to wait", func() bool { return goroutine.StatusOf(id.Load()) == goroutine.Waiting })
 		must(t, rt.Run(background, "holds", func(context.Context) error {
-			alone := clock.counts.wanting() == 0 // no goroutine of another test takes the P in between
+			wanting, _ := clock.counts.wanting()
+			alone := wanting == 0 // no goroutine of another test takes the P in between
 			close(gate)
 			runtime.Gosched() // the other has the P
 			if alone {

@@ -35,30 +35,27 @@ func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
 	c.at = now
 	c.past.add(now, s.used)
 	if shared {
-		n := c.counts.wanting()
+		n, _ := c.counts.wanting()
 		c.sharers.add(now, n)
 		s.readings, s.crowded = &c.sharers, n > procs
 	}
 	return s
 }
 
-// goroutines returns how many goroutines want a P, and how many of these always do. n is 0 if it is
-// unknown. Called by the timer.
-func (c *cpuClock) goroutines(now int64) (n, lasting int64) {
-	if c.sharers.newest.at != now {
-		if n = c.counts.wanting(); n == 0 {
-			return 0, 0
-		}
+// goroutines returns how many goroutines want a P, and how many of these always do, if that is known.
+// Called by the timer.
+func (c *cpuClock) goroutines(now int64) (n, lasting int64, known bool) {
+	if n, known = c.counts.wanting(); known {
 		c.sharers.add(now, n)
 	}
-	return c.sharers.newest.n, c.sharers.least(0)
+	return n, c.sharers.least(0), known
 }
 
 // crowded reports whether more goroutines want a P than there are Ps, at this moment. Without
 // knowing, it reports true.
 func (c *cpuClock) crowded() bool {
-	n := c.counts.wanting()
-	return n == 0 || n > int64(runtime.GOMAXPROCS(0))
+	n, known := c.counts.wanting()
+	return !known || n > int64(runtime.GOMAXPROCS(0))
 }
 
 // usedSince returns how much processor time the process has used since a time before the first

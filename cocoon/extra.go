@@ -13,11 +13,11 @@ import (
 // tasks would wait for Ps at the same time.
 //
 //  1. A task that has to wait for a slot looks at the holders, and so does the timer while a task
-//     waits (parked.go). While one of them has no P, the next waiting tasks start without a slot:
-//     they are extra tasks.
-//  2. There are at most as many extra tasks as other goroutines that want a P, so that tasks which
-//     compute do not crowd out each other's slots, and at most extraPerSlot for each slot, so that
-//     the queue stays where policies see it.
+//     waits (parked.go). While one of them has no P, and the process is saturated, the next waiting
+//     tasks start without a slot: they are extra tasks.
+//  2. There are at most as many extra tasks as other goroutines that wait for a P, as the timer
+//     counts them every 10 ms, so that tasks which compute do not crowd out each other's slots, and
+//     at most extraPerSlot for each slot, so that the queue stays where policies see it.
 //  3. An extra task counts as running, and time policies act on it. It is not asked to get a slot
 //     before it has run for extraFor: a sweep (aside.go) then asks it, like a task that has come
 //     back from an unannounced wait.
@@ -28,8 +28,6 @@ const (
 	// soonRuns is how long a task may take to get a P after it has got a slot. Usually it is the next
 	// that the P runs.
 	soonRuns = int64(100 * time.Microsecond)
-	// crowdFor is for how long a count of goroutines is used again.
-	crowdFor = int64(500 * time.Microsecond)
 )
 
 // startExtras lets waiting tasks run without a slot, if holders have no P, and reports whether it
@@ -38,7 +36,7 @@ func (l *Loop) startExtras(now int64) (some bool) {
 	if !l.lends() || l.lackingP(now) == 0 || !l.rt.saturated(now) {
 		return false
 	}
-	for most := l.mostExtras(now); l.absent.extras < most; {
+	for most := l.mostExtras(); l.absent.extras < most; {
 		t := l.core.StartLent(now)
 		if t == nil {
 			break
@@ -47,8 +45,12 @@ func (l *Loop) startExtras(now int64) (some bool) {
 		some = true
 	}
 	if some {
+		l.lookEvery, l.lookAt = minLook, now+minLook
 		l.rt.armGaps()
-		l.armSweep(now)
+		if at := now + extraFor; l.sweepAt == 0 || l.sweepAt > at {
+			l.sweepAt, l.movedAt = at, now
+			l.rt.timer.WakeAt(at)
+		}
 	}
 	return some
 }
@@ -57,6 +59,7 @@ func (l *Loop) startExtras(now int64) (some bool) {
 func (l *Loop) startExtra(s *strand, now int64) {
 	l.absent.addLent(s)
 	l.absent.extras++
+	extraTasks.Add(1)
 	s.lent.Store(extraTask)
 	l.runsLent(s, now)
 	if s.unseated {
@@ -84,11 +87,8 @@ func (l *Loop) lackingP(now int64) (n int) {
 	return n
 }
 
-// mostExtras returns how many extra tasks there may be now. Called under the loop's lock.
-func (l *Loop) mostExtras(now int64) int {
-	if now-l.rivals.at >= crowdFor {
-		l.rivals.at, l.rivals.wanting = now, l.rivals.counts.wanting()
-	}
-	others := int(l.rivals.wanting) - l.core.Slots() - l.absent.extras
-	return min(others, extraPerSlot*l.core.Slots())
+// mostExtras returns how many extra tasks the loop may have now. Called under the loop's lock.
+func (l *Loop) mostExtras() int {
+	others := l.rt.warmth.others.Load() - extraTasks.Load()
+	return min(l.absent.extras+int(max(0, others)), extraPerSlot*l.core.Slots())
 }

@@ -16,7 +16,7 @@ import (
 // saturate makes the runtime take the process for saturated, for the whole test. Called before the
 // first task.
 func saturate(rt *Runtime) {
-	rt.saturation = saturation{full: true, since: notify.Now() + int64(time.Hour)}
+	rt.saturation = saturation{full: true, at: notify.Now(), since: notify.Now() + int64(time.Hour)}
 	rt.warmth.full.Store(true)
 }
 
@@ -120,9 +120,9 @@ func TestNoExtraTaskWithoutACrowd(t *testing.T) {
 		return nil
 	})
 	receive(t, "the holder", running)
-	for range 100 { // a goroutine of the Go runtime may want the P at times, and the count is kept
+	for range 20 { // a goroutine of the Go runtime may want the P at times, and the count is kept
 		must(t, rt.Run(background, "no extra", idle))
-		time.Sleep(time.Duration(crowdFor))
+		time.Sleep(time.Duration(saturationEvery))
 	}
 	if must(t, h.Wait(background)); !waited {
 		t.Error("the task did not wait for the slot")
@@ -139,7 +139,9 @@ func TestNoExtraTaskUnlessSaturated(t *testing.T) {
 	l := rt.Loop()
 	l.lockAll()
 	defer func() { l.unlock(); came.Store(true); ended() }()
-	now := notify.Now() + int64(time.Second)
+	rt.warmth.others.Store(4)
+	rt.warmth.told.Store(notify.Now())
+	now := notify.Now() + soonRuns
 	if l.lackingP(now) != 1 || l.startExtras(now) {
 		t.Errorf("%d holders have no P, and an extra task started", l.lackingP(now))
 	}

@@ -6,6 +6,7 @@ import "github.com/cocoon-go/cocoon/internal/goroutine"
 func (l *Loop) longWork(now int64) (n int64) {
 	l.lock()
 	defer l.unlock()
+	l.adopt()
 	for i := range l.slots {
 		if s := l.slots[i].firm(); s != nil && s.runsLong(now) {
 			n++
@@ -23,4 +24,14 @@ func (s *strand) runsLong(now int64) bool {
 	}
 	st := s.status()
 	return st == goroutine.Running || st == goroutine.Runnable
+}
+
+// processSlots returns how many slots and extra tasks all runtimes of the process have.
+func processSlots() (slots, extras int64) {
+	for _, rt := range *runtimes.Load() {
+		for _, l := range *rt.loops.Load() {
+			slots += int64(l.usable.Load())
+		}
+	}
+	return slots, extraTasks.Load()
 }

@@ -24,6 +24,9 @@ const (
 // lookSoon starts a look, which logs the warnings about the added policies, and new warnings about
 // policies together. Called with regMu held, after a change of anything that a look sees.
 func (rt *Runtime) lookSoon(added ...*version) {
+	if rt.closing {
+		return
+	}
 	rt.look.wanted = true
 	if rt.look.added == nil {
 		rt.look.added = map[*version]bool{}
@@ -133,10 +136,10 @@ func (rt *Runtime) tellRemarks(s *sight, remarks []analyzer.Remark) {
 		}
 	}
 	rt.regMu.Lock()
-	defer rt.regMu.Unlock()
 	for name, said := range rt.newRemarks(&rt.toldTogether, remarks, s.versions) {
 		texts[name] = append(texts[name], said...)
 	}
+	rt.regMu.Unlock()
 	rt.warn(texts)
 }
 
@@ -166,9 +169,17 @@ func (v *version) located(err error) string {
 	return f.Error()
 }
 
+// mostWarned is how many policies one look warns of. More lines would not fit into the log's queue.
+const mostWarned = maxLines / 4
+
 // warn logs warnings, a line for each policy.
 func (rt *Runtime) warn(texts map[string][]string) {
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
+	names := slices.Sorted(maps.Keys(texts))
+	if more := len(names) - mostWarned; more > 0 {
+		names = names[:mostWarned]
+		defer rt.log.add(slog.LevelWarn, "cocoon: more policies have warnings; cocoon policy check shows them", "policies", more)
+	}
+	for _, name := range names {
 		rt.log.add(slog.LevelWarn, "cocoon: policy may do something else than its author means", "policy", name, "warnings", texts[name])
 	}
 }

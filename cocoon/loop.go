@@ -58,7 +58,6 @@ type Loop struct {
 	hub          notify.Hub[*bound] // the policies by event; used under the loop's lock
 	contextReads atomic.Uint32      // what to read on arrival; set under the loop's lock
 	stats        loopStats
-	rivals       rivals
 }
 
 // ending is a throw that ends the context of its task if the task does not respond in time.

@@ -42,6 +42,9 @@ const (
 	saturationSpan  = int64(100 * time.Millisecond)
 	saturationEvery = int64(10 * time.Millisecond)
 
+	// forgotten is how long what was found counts, if there is no demand meanwhile.
+	forgotten = int64(5 * time.Second)
+
 	// burst is how much short work counts at most, for each P: a burst of requests that the server
 	// handles within 20 ms must not end the heat for a second.
 	burst = 4
@@ -51,8 +54,8 @@ const (
 // not change for minStay.
 func (s *saturation) add(now int64, d demand) (full bool) {
 	procs := float64(d.procs)
-	if s.at == 0 {
-		s.taken = procs // a need has just shown that there is long work
+	if s.at == 0 || now-s.at > forgotten {
+		*s = saturation{taken: procs} // a need has just shown that there is long work
 	}
 	span := min(now-s.at, saturationEvery)
 	s.at = now

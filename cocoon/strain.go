@@ -72,7 +72,7 @@ func (l *Loop) heatForHolders(now int64) (next int64) {
 	if !l.core.Wanted() {
 		return notify.Never
 	}
-	if w := &l.rt.warmth; w.hot.Load() && now-w.needed.Load() < minStay/4 {
+	if w := &l.rt.warmth; (w.hot.Load() || w.noHelp(now)) && now-w.needed.Load() < minStay/4 {
 		return w.needed.Load() + minStay/4
 	}
 	next = notify.Never

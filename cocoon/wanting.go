@@ -1,24 +1,24 @@
 package cocoon
 
-import "runtime/metrics"
+import (
+	"runtime/metrics"
+	"sync/atomic"
+)
+
+// extraTasks is the number of extra tasks of all runtimes: they share the process's Ps.
+var extraTasks atomic.Int64
 
 // goroutineCounts is for metrics.Read. One goroutine at a time may use it.
 type goroutineCounts [2]metrics.Sample
 
 // wanting returns how many goroutines have a P or are ready for one, without the caller, which may
-// have taken the P of another goroutine. It returns 0 before Go 1.26, which does not say. Cost:
-// about 1 µs (BenchmarkCosts).
-func (c *goroutineCounts) wanting() int64 {
+// have taken the P of another goroutine. Before Go 1.26, which does not say, it is unknown. Cost:
+// about 1 µs (BenchmarkCosts). It may wait for a lock of package runtime/metrics.
+func (c *goroutineCounts) wanting() (n int64, known bool) {
 	c[0].Name, c[1].Name = "/sched/goroutines/running:goroutines", "/sched/goroutines/runnable:goroutines"
 	metrics.Read(c[:])
 	if c[0].Value.Kind() != metrics.KindUint64 || c[1].Value.Kind() != metrics.KindUint64 {
-		return 0
+		return 0, false
 	}
-	return int64(c[0].Value.Uint64()+c[1].Value.Uint64()) - 1
-}
-
-// rivals is the latest count of the goroutines that want a P. Guarded by the loop's lock.
-type rivals struct {
-	at, wanting int64
-	counts      goroutineCounts
+	return max(0, int64(c[0].Value.Uint64()+c[1].Value.Uint64())-1), true
 }

@@ -35,7 +35,7 @@ func (rt *Runtime) needHeat(now int64) {
 	w.needed.Store(now)
 	switch {
 	case hot:
-	case w.full.Load():
+	case w.noHelp(now):
 		rt.timer.WakeAt(w.told.Load() + saturationEvery) // it may be saturated no longer
 	default:
 		rt.beginTemper()
@@ -53,11 +53,13 @@ func (rt *Runtime) beginTemper() {
 // next, and returns next. With a coarse interval, a late tick also makes the next one come soon.
 // Called under the loop's lock by the timer.
 func (l *Loop) ticksBy(now, next int64) int64 {
-	if next-now >= fineTick || l.rt.warmth.hot.Load() && now-l.rt.warmth.needed.Load() < minStay/4 {
+	w := &l.rt.warmth
+	if next-now >= fineTick || w.hot.Load() && now-w.fine.Load() < minStay/4 {
 		return next
 	}
 	for _, b := range l.hub.Listeners(uint16(stubs.Tick)) {
 		if b.interval.Load() < fineTick && !b.silent() {
+			w.fine.Store(now)
 			l.rt.needHeat(now)
 			break
 		}
@@ -86,11 +88,17 @@ func (rt *Runtime) keepHeat(now int64) (next int64) {
 	if !w.hot.Load() {
 		return next
 	}
-	if at := w.next.Load(); now < at && !w.full.Load() {
+	if at := w.next.Load(); now < at && !w.noHelp(now) {
 		return min(next, at)
 	}
 	rt.beginTemper() // it sets the timer at its end
 	return next
+}
+
+// noHelp reports whether heat would be no help, because the process is saturated. Policies with a
+// fine clock get it nevertheless: otherwise they would be many ticks late.
+func (w *warmth) noHelp(now int64) bool {
+	return w.full.Load() && now-w.fine.Load() >= minStay
 }
 
 // saturated reports whether the process is saturated, and makes the timer find out as long as it is
@@ -101,7 +109,7 @@ func (rt *Runtime) saturated(now int64) bool {
 		w.asked.Store(now)
 		rt.timer.WakeAt(w.told.Load() + saturationEvery)
 	}
-	return w.full.Load()
+	return w.full.Load() && now-w.told.Load() < saturationSpan
 }
 
 // saturate finds out whether the process is saturated, while that matters: while the runtime is hot,
@@ -120,14 +128,17 @@ func (rt *Runtime) saturate(now int64) (next int64) {
 	if due := w.told.Load() + saturationEvery; now < due {
 		return due
 	}
-	n, lasting := rt.cpu.goroutines(now)
-	if n == 0 { // unknown
+	n, lasting, known := rt.cpu.goroutines(now)
+	if !known {
+		w.told.Store(notify.Never / 2) // so that nothing wakes the timer for it again
 		return notify.Never
 	}
 	d := demand{wanting: n, lasting: lasting, procs: procs}
 	for _, l := range *rt.loops.Load() {
 		d.long += l.longWork(now)
 	}
+	slots, extras := processSlots()
+	w.others.Store(n - procs - slots - extras)
 	w.told.Store(now)
 	w.full.Store(rt.saturation.add(now, d))
 	return now + saturationEvery
@@ -143,13 +154,16 @@ func (rt *Runtime) temper() {
 	}
 	w.busy.Store(false) // a need recorded from here on starts another temper
 	now := notify.Now()
-	w.heat.full = w.full.Load()
+	w.heat.full = w.noHelp(now)
 	if needed := w.needed.Load(); needed > w.heat.needed && w.heat.need(needed) {
 		rt.warmUp(now)
 	}
 	cold, next := w.heat.cool(now)
 	if cold {
 		rt.coolDown()
+		return
+	}
+	if !w.heat.hot { // the process has become saturated meanwhile
 		return
 	}
 	if now >= w.renewed+w.pause {
@@ -182,6 +196,7 @@ func (rt *Runtime) coolDown() {
 	rt.easeTimer()
 	if w.slices {
 		kernel.DropSlices()
+		w.slices = false
 	}
 	if !rt.cfg.KeepProcs {
 		kernel.AddProcs(-w.slots)
