@@ -14,7 +14,7 @@ import (
 //
 // There is a need when a task has run for heatAfter without a pause, and while policies act on a
 // finer clock than Go's timers keep. While the process is saturated, heat would be no help, and the
-// runtime is cold (saturation.go).
+// runtime is cold, unless policies have a fine clock (saturation.go).
 type heat struct {
 	hot    bool
 	full   bool  // the process is saturated

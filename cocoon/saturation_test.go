@@ -99,3 +99,15 @@ func TestSaturatedRuntimeIsCold(t *testing.T) {
 	}
 	eventually(t, "hot again", rt.warmth.hot.Load)
 }
+
+// A policy with a fine clock makes a runtime hot in a saturated process, too. Otherwise it would be
+// many ticks late.
+func TestFineClockHeatsASaturatedProcess(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	saturate(rt)
+	register(t, rt, Policy{Name: "fine", On: Every(100 * time.Microsecond), Expr: `task.preemptions > 1000000 ? throw("x") : continue()`})
+	must(t, rt.Run(background, "long", func(ctx context.Context) error {
+		eventually(t, "hot", func() bool { SafePoint(ctx); return rt.warmth.hot.Load() })
+		return nil
+	}))
+}

@@ -163,7 +163,7 @@ func TestKeptContext(t *testing.T) {
 	})
 }
 
-// A context that a host function keeps ends with the call, even if nobody has asked for its end
+// A context that a host function keeps ends with the call, even if its end was never asked for
 // before: a long task with many calls keeps nothing of them.
 func TestKeptContextEnds(t *testing.T) {
 	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {

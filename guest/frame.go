@@ -45,7 +45,7 @@ func (in *Instance) RunFuel(ctx context.Context, n int64) (left int, err error) 
 	return in.runUntil(ctx, nil, used)
 }
 
-// chargeFrames takes from the frame of the call's instance, and from those of the instances in which
+// chargeFrames takes from the frame of the call's instance, and from the frames of the instances in which
 // the call is nested.
 func (a *activation) chargeFrames(n int64) {
 	for o := a; o != nil; o = o.outer {
