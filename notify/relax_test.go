@@ -3,6 +3,7 @@ package notify
 import (
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 )
@@ -45,6 +46,37 @@ func TestRelaxStartsNoThread(t *testing.T) {
 	timer.Relax(false)
 	if s := timer.state.Load(); s != unstarted {
 		t.Errorf("the state is %d", s)
+	}
+}
+
+// TestRelaxedTimerHasNoThread checks that the handler of a relaxed timer does not run locked to a
+// thread, also after the timer was punctual for a while: such a goroutine costs two switches of
+// threads each time it wakes.
+func TestRelaxedTimerHasNoThread(t *testing.T) {
+	headers := make(chan string, 1)
+	timer := makeTimer(t, func(int64) int64 {
+		stack := make([]byte, 1<<10)
+		header, _, _ := strings.Cut(string(stack[:runtime.Stack(stack, false)]), "\n")
+		headers <- header
+		return Never
+	}, newSleeper())
+	for i := range 6 {
+		relaxed := i%2 == 0
+		timer.Relax(relaxed)
+		if i > 0 { // until it sleeps in the new way
+			want := timer.way()
+			for start := Now(); timer.state.Load() != want; runtime.Gosched() {
+				if Now()-start > int64(patience) {
+					t.Fatalf("the state is %d; want %d", timer.state.Load(), want)
+				}
+			}
+		}
+		timer.WakeAt(0)
+		header := <-headers
+		punctual := !relaxed && runtime.GOOS == "linux"
+		if strings.Contains(header, "locked to thread") != punctual {
+			t.Errorf("relaxed %v: the handler ran on %q", relaxed, header)
+		}
 	}
 }
 

@@ -5,12 +5,10 @@ import (
 	"time"
 )
 
-// sleeper is how a timer's thread sleeps. All methods except wake are called on the thread.
+// sleeper is how a timer's goroutine sleeps. All methods except wake are called on the goroutine.
 type sleeper interface {
 	enter() // before the first sleep
-	leave() // at the thread's end
-	// onThread reports whether the caller is known to be the thread.
-	onThread() bool
+	leave() // after the last; the goroutine must end next
 	// sleep returns at the time at, after wake, or spuriously. It does not sleep unless *state is
 	// asleep. now is the time of the call, before at.
 	sleep(state *atomic.Uint32, at, now int64)
@@ -23,13 +21,12 @@ type sleeper interface {
 // punctual as the Go scheduler.
 type goSleeper struct {
 	timer *time.Timer
-	woken chan struct{} // holds a wake that the thread has not seen
+	woken chan struct{} // holds a wake that the goroutine has not seen
 }
 
 func newGoSleeper() sleeper { return &goSleeper{woken: make(chan struct{}, 1)} }
 
-func (s *goSleeper) enter()         {}
-func (s *goSleeper) onThread() bool { return false }
+func (s *goSleeper) enter() {}
 
 func (s *goSleeper) leave() {
 	if s.timer != nil {
@@ -56,6 +53,6 @@ func (s *goSleeper) sleep(_ *atomic.Uint32, at, now int64) {
 func (s *goSleeper) wake(*atomic.Uint32) {
 	select {
 	case s.woken <- struct{}{}:
-	default: // the thread has yet to see an earlier wake, which serves for this one too
+	default: // the goroutine has yet to see an earlier wake, which serves for this one too
 	}
 }

@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"runtime"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -26,18 +27,17 @@ const longest = int64(time.Hour)
 // futexSleeper sleeps by futex, the one call that sleeps to an absolute time, ends early when it is
 // woken, and does not begin if it was woken already.
 type futexSleeper struct {
-	until  unix.Timespec // not on the stack, which may move while the kernel reads it
-	thread atomic.Int64  // its id, for onThread
+	until unix.Timespec // not on the stack, which may move while the kernel reads it
 }
 
 func newSleeper() sleeper { return new(futexSleeper) }
 
-// enter prepares the calling thread. By default the kernel lets a sleep last 50 µs longer, to wake
-// several threads at once; and a thread that wakes on a busy core waits for the end of another
-// thread's slice, unless its own slice is shorter. The settings apply only to this thread, because
-// Go starts new threads from a different one (runtime.LockOSThread).
+// enter gives the calling goroutine a thread, and prepares it. By default the kernel lets a sleep
+// last 50 µs longer, to wake several threads at once; and a thread that wakes on a busy core waits
+// for the end of another thread's slice, unless its own slice is shorter. The settings apply only
+// to this thread, because Go starts new threads from a different one (runtime.LockOSThread).
 func (s *futexSleeper) enter() {
-	s.thread.Store(int64(unix.Gettid()))
+	runtime.LockOSThread()
 	// If they are refused (for example by a seccomp filter), only punctuality suffers.
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	if attr, err := unix.SchedGetAttr(0, 0); err == nil && (attr.Policy == unix.SCHED_NORMAL || attr.Policy == unix.SCHED_BATCH) {
@@ -46,10 +46,7 @@ func (s *futexSleeper) enter() {
 	}
 }
 
-// leave forgets the thread, because its ID may soon be reused.
-func (s *futexSleeper) leave() { s.thread.Store(0) }
-
-func (s *futexSleeper) onThread() bool { return s.thread.Load() == int64(unix.Gettid()) }
+func (s *futexSleeper) leave() {}
 
 func (s *futexSleeper) sleep(state *atomic.Uint32, at, now int64) {
 	s.until = unix.NsecToTimespec(monotonicBase + min(at, now+longest))

@@ -3,7 +3,6 @@ package notify
 import (
 	"fmt"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -47,27 +46,6 @@ func TestThreadIsPreciseAndEndsWithTheTimer(t *testing.T) {
 		if Now()-start > int64(patience) {
 			t.Fatalf("thread %d outlives its timer", s.thread)
 		}
-	}
-}
-
-func TestCloseFromTheHandlerIsRefused(t *testing.T) {
-	saw := make(chan any, 1)
-	var timer *Timer
-	timer = NewTimer(func(int64) (next int64) {
-		next = Never
-		defer func() { saw <- recover() }()
-		timer.Close()
-		return
-	})
-	defer timer.Close()
-	timer.WakeAt(0)
-	select {
-	case v := <-saw:
-		if s, _ := v.(string); !strings.Contains(s, "from the timer's own handler") {
-			t.Fatalf("Close panicked with %v", v)
-		}
-	case <-time.After(patience):
-		t.Fatal("Close waits for its own caller")
 	}
 }
 

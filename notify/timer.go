@@ -2,14 +2,15 @@ package notify
 
 import (
 	"math"
-	"runtime"
 	"sync/atomic"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
 )
 
-// Timer runs a handler at given times, punctually even while every P and every core is busy: one
-// goroutine, locked to its thread, sleeps to absolute deadlines in a system call, and does not wait
-// in a run queue afterwards. If such precision is not needed, Relax makes the timer sleep as other
-// goroutines do, without keeping a P.
+// Timer runs a handler at given times, punctually even while every P and every core is busy: its
+// goroutine, on a thread of its own, sleeps to absolute deadlines in a system call, and does not
+// wait in a run queue afterwards. If such precision is not needed, Relax makes the timer sleep as
+// other goroutines do, without a thread and without keeping a P.
 //
 // If goroutines that do not block keep Ps busy, provide two more Ps: the thread keeps its P while
 // it sleeps in its system call, and the network poller needs another. If they share one P, then
@@ -19,44 +20,46 @@ import (
 // a quarter of a core, and a tick of 1 ms a thirtieth: set the timer to Never while there is
 // nothing to watch.
 //
-// The thread and the callers of WakeAt share two words: want, the earliest time at which the
-// handler must run, and state, in which the thread announces its sleep. The protocol:
+// The timer's goroutine and the callers of WakeAt share two words: want, the earliest time at which
+// the handler must run, and state, in which the goroutine announces its sleep. The protocol:
 //
 //  1. WakeAt lowers want to its time, by compare-and-swap. If want is as early already, WakeAt
 //     returns.
 //  2. Then it reads state. If it is asleep or waiting, WakeAt swaps in awake, and the caller that
-//     succeeds wakes the thread, by the system call or by a channel. If it is unstarted, the caller
-//     that swaps in awake starts the thread.
-//  3. The thread, when it has nothing to do, stores how it will sleep, asleep or waiting, and only
-//     then reads want and relaxed. If that time has come, it stores awake and goes to 5. If it must
-//     sleep in the other way, it repeats 3.
+//     succeeds wakes the goroutine, by the system call or by a channel. If it is unstarted, the
+//     caller that swaps in awake starts the goroutine.
+//  3. The goroutine, when it has nothing to do, stores how it will sleep, asleep or waiting, and
+//     only then reads want and relaxed. If that time has come, it stores awake and goes to 5. If
+//     it must sleep in the other way, it stores awake, starts its successor, which begins with 3,
+//     and ends: only the one that sleeps in the system call has a thread of its own.
 //  4. Otherwise it sleeps until that time. An asleep thread sleeps only if state is still asleep,
-//     because the system compares and queues the thread in one step. A waiting one reads a
+//     because the system compares and queues the thread in one step. A waiting goroutine reads a
 //     channel that keeps one wake-up, so that no wake-up is too early to be seen. When the sleep
-//     ends for any reason, the thread stores awake and goes back to 3.
+//     ends for any reason, the goroutine stores awake and goes back to 3.
 //  5. It swaps Never for want, and only then runs the handler. The handler's result lowers want as
 //     in 1.
 //
-// No request is lost. WakeAt writes want and then reads state; the thread writes state and then
+// No request is lost. WakeAt writes want and then reads state; the goroutine writes state and then
 // reads want. These accesses are sequentially consistent, so at least one side sees what the other
 // wrote. Either the thread sleeps no longer than the request allows, or WakeAt sees asleep or
-// waiting and replaces it; then step 4 does not begin to sleep, or is woken. If the thread or
-// another caller changes state before WakeAt can replace it, the thread has been awake since the
-// request was written, and reads want before it sleeps again. A request made while the handler runs
+// waiting and replaces it; then step 4 does not begin to sleep, or is woken. If the goroutine or
+// another caller changes state before WakeAt can replace it, the goroutine has been awake since the
+// request was written, and it or its successor reads want before it sleeps. A request made while the handler runs
 // comes after the swap of 5, so the handler runs again for it. An unnecessary wake-up costs one
 // turn of the loop; so does a wake-up that the channel has kept from an earlier sleep that ended by
 // itself. Relax treats relaxed as WakeAt treats want.
 //
-// Closing is a request earlier than any other: want holds closed from then on, the thread ends when
-// it reads it, and WakeAt returns at step 1.
+// Closing is a request earlier than any other: want holds closed from then on, the goroutine ends
+// when it reads it, and WakeAt returns at step 1.
 type Timer struct {
 	want    atomic.Int64
 	state   atomic.Uint32
 	relaxed atomic.Bool
+	runner  atomic.Uintptr // the timer's goroutine; 0: none
 	handle  func(now int64) (next int64)
 	thread  sleeper
 	channel sleeper
-	ended   chan struct{} // closed when there is no thread and will be none
+	ended   chan struct{} // closed when there is no goroutine and will be none
 }
 
 // Values of Timer.state.
@@ -71,10 +74,10 @@ const (
 // closed is the value of want once the timer is closed: earlier than any time.
 const closed = math.MinInt64
 
-// NewTimer returns a timer that has not been set. Its thread starts with the first WakeAt, so that
-// an idle process has none. Close the timer when done, or the thread stays.
+// NewTimer returns a timer that has not been set. Its goroutine starts with the first WakeAt, so
+// that an idle process has none. Close the timer when done, or the goroutine stays.
 //
-// The handler runs on the timer's thread, one run at a time, and gets the time at which it was
+// The handler runs on the timer's goroutine, one run at a time, and gets the time at which it was
 // started. It returns the time of its next run, or Never: it then runs at that time, or earlier if
 // WakeAt asks for that. A time in the past means at once. The handler must not block, because
 // everything else waits until it returns, and must not call Close. A panic in it ends the process,
@@ -105,11 +108,12 @@ func (t *Timer) WakeAt(at int64) {
 }
 
 // Relax sets whether the timer may be as late as Go's own timers are: when every P is busy, until
-// one becomes free, often 10 ms or more. Its goroutine then waits as others do and keeps
-// no P busy. A thread that sleeps in a system call keeps a P until the Go runtime takes it back,
-// which on the only P stops the process for up to 10 ms. A new timer is not relaxed.
+// one becomes free, often 10 ms or more. Its goroutine then waits like any other, on any thread, and
+// keeps no P busy. A thread that sleeps in a system call keeps a P until the Go runtime takes it
+// back, which on the only P stops the process for up to 10 ms. A new timer is not relaxed.
 //
-// Relax is safe for concurrent use, and costs as much as WakeAt.
+// Relax is safe for concurrent use, and costs as much as WakeAt. A change starts a goroutine, and
+// starts or ends a thread.
 func (t *Timer) Relax(relaxed bool) {
 	if t.relaxed.Swap(relaxed) != relaxed && t.state.Load() != unstarted {
 		t.rouse()
@@ -143,17 +147,16 @@ func (t *Timer) rouse() {
 		case waiting:
 			t.channel.wake(&t.state)
 		case unstarted:
-			Outside(func() { go t.run() })
+			Outside(func() { go t.run(t.way()) })
 		}
 	}
 }
 
-// Close stops the timer and returns when its thread has ended and the handler no longer runs. It
-// may be called again, and by several goroutines; each call waits. If the handler calls Close,
-// which would wait for the handler, Close panics if it can detect that (Linux), and otherwise never
-// returns.
+// Close stops the timer and returns when the handler no longer runs and never will. It may be
+// called again, and by several goroutines; each call waits. If the handler calls Close, which would
+// wait for the handler, Close panics.
 func (t *Timer) Close() {
-	if t.thread.onThread() {
+	if t.runner.Load() == goroutine.ID() {
 		panic("notify: Close called from the timer's own handler, which it waits for; return Never from it, and close elsewhere")
 	}
 	t.want.Store(closed)
@@ -165,32 +168,46 @@ func (t *Timer) Close() {
 	<-t.ended
 }
 
-// run is the thread: steps 3 to 5.
-func (t *Timer) run() {
-	defer close(t.ended)
-	// Never unlocked: a goroutine that ends locked takes its thread and the thread's settings
-	// along.
-	runtime.LockOSThread()
-	t.thread.enter()
-	defer t.thread.leave()
-	defer t.channel.leave()
+// way returns how the timer must sleep.
+func (t *Timer) way() uint32 {
+	if t.relaxed.Load() {
+		return waiting
+	}
+	return asleep
+}
+
+// run is the timer's goroutine, which sleeps in the given way: steps 3 to 5. A goroutine that is
+// locked to its thread costs two switches of threads each time it wakes, and passes its P on. So it
+// is locked only while the timer must be punctual.
+func (t *Timer) run(way uint32) {
+	t.runner.Store(goroutine.ID())
+	sleeper := t.channel
+	if way == asleep {
+		sleeper = t.thread
+	}
+	sleeper.enter()
 	for {
-		way, sleeper := asleep, t.thread
-		if t.relaxed.Load() {
-			way, sleeper = waiting, t.channel
-		}
 		t.state.Store(way)
 		want := t.want.Load()
 		now := Now()
 		if want > now {
-			if t.relaxed.Load() == (way == waiting) {
+			stay := t.way() == way
+			if stay {
 				sleeper.sleep(&t.state, want, now)
 			}
 			t.state.Store(awake)
+			if !stay {
+				sleeper.leave()
+				go t.run(t.way())
+				return
+			}
 			continue
 		}
 		t.state.Store(awake)
 		if want == closed {
+			sleeper.leave()
+			t.runner.Store(0)
+			close(t.ended)
 			return
 		}
 		// If this fails, want became even earlier; the next turn handles it.

@@ -23,7 +23,7 @@ var below = map[string]string{
 	"internal/kernel":     "",
 	"internal/gaprecord":  "",
 	"stubs":               "",
-	"notify":              "",
+	"notify":              "internal/goroutine",
 	"internal/snippet":    "",
 	"internal/ir":         "internal/snippet stubs",
 	"internal/ir/irtest":  "internal/ir stubs", // for tests
