@@ -16,7 +16,12 @@ func (r *heldResponse) endsWithConnection() bool {
 	if r.request == nil || r.request.ProtoMajor != 1 {
 		return false
 	}
-	return r.request.ProtoMinor == 0 || r.under.Header().Get("Transfer-Encoding") == "identity"
+	if r.request.ProtoMinor == 0 {
+		return true
+	}
+	// Get would make the key canonical first, which costs more than the rest of a small write.
+	coding := r.under.Header()["Transfer-Encoding"]
+	return len(coding) > 0 && coding[0] == "identity"
 }
 
 // reset ends the connection by a reset, which no client takes for the end of a response.
