@@ -63,7 +63,6 @@ func (a *absent) endExtra(s *strand) {
 	if s.lent.isExtra() {
 		s.lent.Store(lentSlot)
 		a.extras--
-		extraTasks.Add(-1)
 	}
 }
 

@@ -15,9 +15,12 @@ import (
 //  1. A task that has to wait for a slot looks at the holders, and so does the timer while a task
 //     waits (parked.go). While one of them has no P, and the process is saturated, the next waiting
 //     tasks start without a slot: they are extra tasks.
-//  2. There are at most as many extra tasks as other goroutines that wait for a P, as the timer
-//     counts them every 10 ms, so that tasks which compute do not crowd out each other's slots, and
-//     at most extraPerSlot for each slot, so that the queue stays where policies see it.
+//  2. There are at most extraPerSlot extra tasks for each slot, times the share of other goroutines
+//     in those that want a P, as the timer counts them every 10 ms. So tasks that compute do not
+//     crowd out each other's slots, and the queue stays where policies see it. It is the share and
+//     not the number of others: where tasks and other goroutines work for each other, as the
+//     handlers of streams and their connections do, there is little other work while the tasks
+//     queue.
 //  3. An extra task counts as running, and time policies act on it. It is not asked to get a slot
 //     before it has run for extraFor: a sweep (aside.go) then asks it, like a task that has come
 //     back from an unannounced wait.
@@ -59,7 +62,6 @@ func (l *Loop) startExtras(now int64) (some bool) {
 func (l *Loop) startExtra(s *strand, now int64) {
 	l.absent.addLent(s)
 	l.absent.extras++
-	extraTasks.Add(1)
 	s.lent.Store(extraTask)
 	l.runsLent(s, now)
 	if s.unseated {
@@ -89,6 +91,5 @@ func (l *Loop) lackingP(now int64) (n int) {
 
 // mostExtras returns how many extra tasks the loop may have now. Called under the loop's lock.
 func (l *Loop) mostExtras() int {
-	others := l.rt.warmth.others.Load() - extraTasks.Load()
-	return min(l.absent.extras+int(max(0, others)), extraPerSlot*l.core.Slots())
+	return int(l.rt.warmth.others.Load()) * extraPerSlot * l.core.Slots() / 100
 }

@@ -2,17 +2,26 @@ package cocoon
 
 import "github.com/cocoon-go/cocoon/internal/goroutine"
 
-// longWork returns how many tasks run long in slots, or are suspended. Called by the timer.
-func (l *Loop) longWork(now int64) (n int64) {
+// tasksDemand returns how many holders of slots and extra tasks want a P, and how many tasks run long
+// in slots or are suspended. Called by the timer.
+func (l *Loop) tasksDemand(now int64) (wanting, long int64) {
 	l.lock()
 	defer l.unlock()
 	l.adopt()
 	for i := range l.slots {
-		if s := l.slots[i].firm(); s != nil && s.runsLong(now) {
-			n++
+		s := l.slots[i].firm()
+		if s == nil {
+			continue
+		}
+		switch s.status() {
+		case goroutine.Running, goroutine.Runnable, goroutine.Ready:
+			wanting++
+		}
+		if s.runsLong(now) {
+			long++
 		}
 	}
-	return n + int64(l.core.Suspended())
+	return wanting + int64(l.absent.extras), long + int64(l.core.Suspended())
 }
 
 // runsLong reports whether a task that holds a slot has run for long, as far as one look shows. A
@@ -24,14 +33,4 @@ func (s *strand) runsLong(now int64) bool {
 	}
 	st := s.status()
 	return st == goroutine.Running || st == goroutine.Runnable
-}
-
-// processSlots returns how many slots and extra tasks all runtimes of the process have.
-func processSlots() (slots, extras int64) {
-	for _, rt := range *runtimes.Load() {
-		for _, l := range *rt.loops.Load() {
-			slots += int64(l.usable.Load())
-		}
-	}
-	return slots, extraTasks.Load()
 }

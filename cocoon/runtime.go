@@ -197,7 +197,7 @@ type warmth struct {
 	full   atomic.Bool  // the process is saturated; stored by the timer
 	told   atomic.Int64 // when the timer last counted the goroutines that want a P, for full
 	asked  atomic.Int64 // when full was last asked for, see saturated
-	others atomic.Int64 // how many goroutines waited for a P then, without holders of slots and extra tasks
+	others atomic.Int64 // how much of the work for Ps is not that of tasks, in percent, see saturation
 	fine   atomic.Int64 // when there was last a need because of a fine clock
 	own    atomic.Int64 // hot: GOMAXPROCS without the spare Ps
 	next   atomic.Int64 // hot: when temper is due again

@@ -26,6 +26,8 @@ type saturation struct {
 	at    int64   // of the last demand
 	short float64 // short work
 	taken float64 // Ps that long work would take
+	want  float64 // goroutines that want a P
+	tasks float64 // of these, holders of slots and extra tasks
 	full  bool    // short work keeps all Ps busy
 	since int64   // when it became full
 }
@@ -34,6 +36,7 @@ type saturation struct {
 type demand struct {
 	wanting int64 // goroutines that have a P or are ready for one
 	lasting int64 // of these, how many always are
+	tasks   int64 // of these, how many are holders of slots and extra tasks
 	long    int64 // tasks that run long, or are suspended
 	procs   int64 // the application's Ps
 }
@@ -63,6 +66,8 @@ func (s *saturation) add(now int64, d demand) (full bool) {
 	lasting := max(d.long, min(d.lasting, d.procs+kernel.SparePs-1))
 	s.short += (float64(min(max(0, d.wanting-lasting), burst*d.procs)) - s.short) * weight
 	s.taken += (float64(min(d.long, d.procs)) - s.taken) * weight
+	s.want += (float64(d.wanting) - s.want) * weight
+	s.tasks += (float64(min(d.tasks, d.wanting)) - s.tasks) * weight
 	leaves := s.taken < 0.75*procs
 	switch {
 	case !s.full && leaves && s.short >= procs:
@@ -71,4 +76,13 @@ func (s *saturation) add(now int64, d demand) (full bool) {
 		s.full = false
 	}
 	return s.full
+}
+
+// others returns how much of the work for Ps is that of other goroutines than holders of slots and
+// extra tasks, in percent.
+func (s *saturation) others() int64 {
+	if s.want <= 0 {
+		return 0
+	}
+	return int64(100 * (1 - s.tasks/s.want))
 }

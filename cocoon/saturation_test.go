@@ -57,6 +57,35 @@ func TestSaturation(t *testing.T) {
 	}
 }
 
+// How much of the work for Ps is not that of tasks: by the means, and not by the last demand.
+func TestOthers(t *testing.T) {
+	for name, c := range map[string]struct {
+		demands  []demand // taken in turn
+		from, to int64
+	}{
+		"nothing":                       {[]demand{{}}, 0, 0},
+		"holders only":                  {[]demand{{wanting: 2, tasks: 2}}, 0, 0},
+		"extra tasks that compute":      {[]demand{{wanting: 18, tasks: 18}}, 0, 0},
+		"tasks that end meanwhile":      {[]demand{{wanting: 2, tasks: 3}}, 0, 0},
+		"connections only":              {[]demand{{wanting: 9}}, 100, 100},
+		"holders, and few others":       {[]demand{{wanting: 4, tasks: 2}}, 50, 50},
+		"others come and go":            {[]demand{{wanting: 2, tasks: 2}, {wanting: 6, tasks: 2}}, 48, 52},
+		"a goroutine that seldom wants": {[]demand{{wanting: 2, tasks: 1}, {wanting: 1, tasks: 1}, {wanting: 1, tasks: 1}}, 15, 25},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s saturation
+			for i := range 300 {
+				d := c.demands[i%len(c.demands)]
+				d.procs = 2
+				s.add(int64(time.Second)+int64(i)*saturationEvery, d)
+			}
+			if got := s.others(); got < c.from || got > c.to {
+				t.Errorf("%d %%; want %d to %d", got, c.from, c.to)
+			}
+		})
+	}
+}
+
 // While short work of other goroutines keeps the Ps busy, a long task makes no runtime hot, and a
 // hot one becomes cold. Afterwards it becomes hot again.
 func TestSaturatedRuntimeIsCold(t *testing.T) {

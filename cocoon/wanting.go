@@ -1,12 +1,6 @@
 package cocoon
 
-import (
-	"runtime/metrics"
-	"sync/atomic"
-)
-
-// extraTasks is the number of extra tasks of all runtimes: they share the process's Ps.
-var extraTasks atomic.Int64
+import "runtime/metrics"
 
 // goroutineCounts is for metrics.Read. One goroutine at a time may use it.
 type goroutineCounts [2]metrics.Sample

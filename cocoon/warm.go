@@ -134,13 +134,17 @@ func (rt *Runtime) saturate(now int64) (next int64) {
 		return notify.Never
 	}
 	d := demand{wanting: n, lasting: lasting, procs: procs}
-	for _, l := range *rt.loops.Load() {
-		d.long += l.longWork(now)
+	for _, other := range *runtimes.Load() { // they share the Ps
+		for _, l := range *other.loops.Load() {
+			wanting, long := l.tasksDemand(now)
+			if d.tasks += wanting; other == rt {
+				d.long += long
+			}
+		}
 	}
-	slots, extras := processSlots()
-	w.others.Store(n - procs - slots - extras)
 	w.told.Store(now)
 	w.full.Store(rt.saturation.add(now, d))
+	w.others.Store(rt.saturation.others())
 	return now + saturationEvery
 }
 
