@@ -28,6 +28,10 @@ const (
 	extraPerSlot = 16
 	extraFor     = int64(10 * time.Millisecond) // the time slice of a goroutine
 
+	// fewOthers is the share of other goroutines, in percent, below which no extra task starts: the
+	// garbage collector and the like want a P at times, too.
+	fewOthers = 25
+
 	// soonRuns is how long a task may take to get a P after it has got a slot. Usually it is the next
 	// that the P runs.
 	soonRuns = int64(100 * time.Microsecond)
@@ -91,5 +95,9 @@ func (l *Loop) lackingP(now int64) (n int) {
 
 // mostExtras returns how many extra tasks the loop may have now. Called under the loop's lock.
 func (l *Loop) mostExtras() int {
-	return int(l.rt.warmth.others.Load()) * extraPerSlot * l.core.Slots() / 100
+	others := int(l.rt.warmth.others.Load())
+	if others < fewOthers {
+		return 0
+	}
+	return others * extraPerSlot * l.core.Slots() / 100
 }

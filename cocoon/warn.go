@@ -47,7 +47,9 @@ func (s *strand) endsFor(section uint64, ctx context.Context) bool {
 // warn ends the context for a pending throw, unless the throw is already unwinding the task or ctx
 // does not end with that context. It returns the throw in two cases: the throw was made for the
 // call about to begin, because it was not pending before, or the task has ignored it for as long as
-// a task may take to clean up.
+// a task may take to clean up. In the first case it leaves the context to grace.go: the call is not
+// made, and clean-up that third-party code makes with ctx when it gets the error, such as the
+// rollback of pgx.BeginFunc, succeeds.
 func (s *strand) warn(ctx context.Context, before bool) error {
 	if s.requests.Load()&wantThrow == 0 || goroutine.Unwinding() {
 		return nil
@@ -55,6 +57,9 @@ func (s *strand) warn(ctx context.Context, before bool) error {
 	p, refuses := s.pendingThrow(before)
 	if p == nil || s.relation(ctx) == stays {
 		return nil
+	}
+	if !before && !s.bubbled && s.endsFor(p.section, ctx) {
+		return p.err
 	}
 	s.endFor(s.task, p.section, p.err)
 	if refuses && (p.section != 0 || ctx.Err() != nil) {

@@ -103,6 +103,49 @@ func TestRedisHookAndThrows(t *testing.T) {
 	}
 }
 
+// TestRedisWatch checks that a throw into Watch leaves no connection that watches keys, even if a
+// policy throws at the moment when go-redis is about to end the watching.
+func TestRedisWatch(t *testing.T) {
+	rt := tasktest.Start(t, cocoon.Config{})
+	throwAtCalls(t, rt)
+	ctx := context.Background()
+	c := redis.NewClient(&redis.Options{Addr: redisd.address(t), PoolSize: 1})
+	defer c.Close()
+	c.AddHook(recipes.RedisHook{})
+	for i, end := range []func(ctx context.Context, tx *redis.Tx) error{
+		func(context.Context, *redis.Tx) error { return nil }, // its work is done, so it may end well
+		func(ctx context.Context, tx *redis.Tx) error { return tx.Get(ctx, "watched").Err() },
+	} {
+		err := rt.Run(ctx, "job", func(ctx context.Context) error {
+			return c.Watch(ctx, func(tx *redis.Tx) error {
+				runLong()
+				return end(ctx, tx)
+			}, "watched")
+		})
+		var throw *cocoon.PreemptedError
+		if !errors.As(err, &throw) && i > 0 {
+			t.Errorf("%d: the task ended with %v; want the throw", i, err)
+		}
+		tasktest.Must(t, c.Incr(ctx, "watched").Err())
+		if _, err := c.TxPipelined(ctx, func(p redis.Pipeliner) error { return p.Incr(ctx, "watched").Err() }); err != nil {
+			t.Errorf("%d: a transaction afterwards, over the same connection: %v", i, err)
+		}
+	}
+}
+
+// throwAtCalls registers a policy that throws when a task called job is about to wait, after it has
+// run as long as runLong.
+func throwAtCalls(t *testing.T, rt *cocoon.Runtime) {
+	_, err := rt.RegisterPolicy(cocoon.Policy{Name: "at-a-call", On: cocoon.OnBlock, Expr: `task.name == "job" and task.running > duration("100ms") ? throw("too long") : continue()`})
+	tasktest.Must(t, err)
+}
+
+// runLong runs for 200 ms, without a safe point.
+func runLong() {
+	for start := time.Now(); time.Since(start) < 200*time.Millisecond; {
+	}
+}
+
 // TestRedisMessages checks that messages arrive while other tasks have the slot, that the error of
 // the function and the end of the subscription end the loop, and that a throw ends the wait.
 func TestRedisMessages(t *testing.T) {
@@ -223,6 +266,31 @@ func TestPgxInTx(t *testing.T) {
 	}
 	if made := pool.Stat().NewConnsCount(); made > 6 { // see TestThrowCostsNoConnection
 		t.Errorf("20 throws have cost %d connections", made-1)
+	}
+}
+
+// TestPgxBeginFunc checks that a throw at a call costs no connection, although pgx.BeginFunc rolls back
+// with the context of the task.
+func TestPgxBeginFunc(t *testing.T) {
+	pool := pgxPool(t, 1)
+	ctx := context.Background()
+	rt := tasktest.Start(t, cocoon.Config{})
+	throwAtCalls(t, rt)
+	for range 5 {
+		err := rt.Run(ctx, "job", func(ctx context.Context) error {
+			return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+				runLong()
+				_, err := recipes.Slots{Of: tx}.Exec(ctx, "select 1")
+				return err
+			})
+		})
+		var throw *cocoon.PreemptedError
+		if !errors.As(err, &throw) {
+			t.Errorf("the task ended with %v; want the throw", err)
+		}
+	}
+	if made := pool.Stat().NewConnsCount(); made > 2 { // the machine may be so busy that a context ends
+		t.Errorf("5 throws have cost %d connections", made-1)
 	}
 }
 

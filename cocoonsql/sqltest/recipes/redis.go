@@ -24,6 +24,9 @@ func (RedisHook) DialHook(next redis.DialHook) redis.DialHook {
 
 func (RedisHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
+		if cmd.Name() == "unwatch" { // clean-up: without it the connection goes back watching keys
+			ctx = context.WithoutCancel(ctx)
+		}
 		return send(ctx, func() error { return next(ctx, cmd) }, cmd)
 	}
 }
