@@ -28,9 +28,9 @@ const (
 	extraPerSlot = 16
 	extraFor     = int64(10 * time.Millisecond) // the time slice of a goroutine
 
-	// fewOthers is the share of other goroutines, in percent, below which no extra task starts: the
+	// leastShare is the share of other goroutines, in percent, below which no extra task starts: the
 	// garbage collector and the like want a P at times, too.
-	fewOthers = 25
+	leastShare = 25
 
 	// soonRuns is how long a task may take to get a P after it has got a slot. Usually it is the next
 	// that the P runs.
@@ -96,7 +96,7 @@ func (l *Loop) lackingP(now int64) (n int) {
 // mostExtras returns how many extra tasks the loop may have now. Called under the loop's lock.
 func (l *Loop) mostExtras() int {
 	others := int(l.rt.warmth.others.Load())
-	if others < fewOthers {
+	if others < leastShare {
 		return 0
 	}
 	return others * extraPerSlot * l.core.Slots() / 100
