@@ -13,10 +13,11 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// saturate makes the runtime take the process for saturated, for the whole test. Called before the
-// first task.
+// saturate makes the runtime take the process for saturated, for the whole test, and until now with
+// one task as all work. Called before the first task.
 func saturate(rt *Runtime) {
-	rt.saturation = saturation{full: true, at: notify.Now(), since: notify.Now() + int64(time.Hour)}
+	goroutine.Learn() // it uses a P
+	rt.saturation = saturation{full: true, want: 1, tasks: 1, at: notify.Now(), since: notify.Now() + int64(time.Hour)}
 	rt.warmth.full.Store(true)
 }
 
