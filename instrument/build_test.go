@@ -61,7 +61,7 @@ func listIn(t testing.TB, dir string, patterns ...string) (all []listed) {
 func exported(t testing.TB) map[string]string {
 	t.Helper()
 	if len(exportFiles) == 0 {
-		for _, l := range list(t, "context", "errors", "fmt", "log/slog", "math", "net/http", "os", "reflect", "runtime", "sort", "sync", "testing", "time", "unique") {
+		for _, l := range list(t, "cmp", "context", "errors", "fmt", "log/slog", "math", "net/http", "os", "reflect", "runtime", "sort", "sync", "testing", "time", "unique") {
 			exportFiles[l.ImportPath] = l.Export
 		}
 	}

@@ -16,9 +16,10 @@ type piece struct {
 	constant bool   // first is the value
 	limit    string // the expression that the loop's condition compares with, or ""
 	cmp      token.Token
-	wraps    bool // the end of a piece may be out of the type's range
-	breaks   bool // a break leaves the loop
-	counts   bool // the functions min and max exist
+	wraps    bool   // the end of a piece may be out of the type's range
+	breaks   bool   // a break leaves the loop
+	counts   bool   // the functions min and max exist
+	before   string // what stands between the poll and the piece
 }
 
 // around returns the text after the init statement, or after the keyword if the loop declares
@@ -44,7 +45,7 @@ func (r *rewriter) around(p piece, declares bool) (open, end string) {
 
 // head returns the text before the inner loop.
 func (r *rewriter) head(c *code, p piece) string {
-	text := " " + r.poll(c)
+	text := " " + r.poll(c) + p.before
 	if p.past != "" {
 		text += fmt.Sprintf(" if %s %s %s { break };", p.i, p.past, p.first)
 	}
