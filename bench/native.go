@@ -9,14 +9,14 @@ import (
 
 // nativeEffort is how much native measures.
 type nativeEffort struct {
-	rounds int
-	span   time.Duration // of a measurement, of which a round has five
+	layouts int           // of the functions in a program
+	span    time.Duration // of a measurement, of which a layout has five
 }
 
 // native measures the cost of the polls that cocoon build inserts: it runs benchmarks as built by
 // the go command, and as built by cocoon, in turn.
 func native(ctx context.Context, r *report) error {
-	return nativeWith(ctx, r, nativeEffort{rounds: 7, span: 2 * time.Millisecond}, programs, packages)
+	return nativeWith(ctx, r, nativeEffort{layouts: 8, span: 2 * time.Millisecond}, programs, packages)
 }
 
 // nativeWith measures the benchmarks of the first suite one by one, and the benchmarks of each
@@ -96,9 +96,9 @@ func worstOf(all []pair) (worst pair) {
 }
 
 // compare runs each benchmark of both builds in turn, so that a disturbance of a second affects
-// both, and pairs the medians.
+// both, and pairs their times.
 func (w *workshop) compare(ctx context.Context, e nativeEffort, s suite) (all []pair, err error) {
-	b, err := w.build(ctx, s)
+	b, err := w.build(ctx, s, e.layouts)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}

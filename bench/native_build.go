@@ -6,18 +6,24 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // built is the test program of a suite, as built by both commands.
 type built struct {
-	plain, polls string
-	folder       string // the folder to run it in
-	skip         string // the suite's
+	layouts []layout // at least one
+	folder  string   // the folder to run it in
+	skip    string   // the suite's
 }
 
-// build builds the suite by both commands.
-func (w *workshop) build(ctx context.Context, s suite) (b built, err error) {
+// layout is the two programs with the functions in one random order.
+type layout struct{ plain, polls string }
+
+// build builds the suite by both commands, in a number of layouts. The place of a short loop in the
+// cache lines of the code changes its time by a factor of up to 2, so a single layout says little
+// about polls.
+func (w *workshop) build(ctx context.Context, s suite, layouts int) (b built, err error) {
 	w.report.progress("%s: building", s.name)
 	from, pkg, flags := ".", s.name, []string{"test", "-c", "-vet=off"}
 	switch {
@@ -37,15 +43,21 @@ func (w *workshop) build(ctx context.Context, s suite) (b built, err error) {
 	b.folder = strings.TrimSpace(string(out))
 	b.skip = s.skip
 	name := filepath.Join(w.folder, strings.ReplaceAll(s.name, "/", "-"))
-	b.plain, b.polls = name+".plain", name+".polls"
-	if _, err := output(ctx, from, "go", append(flags, "-o", b.plain, pkg)...); err != nil {
-		return b, err
+	for i := 1; i <= layouts; i++ {
+		l := layout{fmt.Sprintf("%s-%d.plain", name, i), fmt.Sprintf("%s-%d.polls", name, i)}
+		flags := append(slices.Clone(flags), fmt.Sprintf("-ldflags=-randlayout=%d", i))
+		if _, err := output(ctx, from, "go", append(flags, "-o", l.plain, pkg)...); err != nil {
+			return b, err
+		}
+		if s.choice != "" {
+			flags = append(flags, "-cocoon.pkgs="+s.choice)
+		}
+		if _, err := output(ctx, from, w.cocoon, append(flags, "-o", l.polls, pkg)...); err != nil {
+			return b, err
+		}
+		b.layouts = append(b.layouts, l)
 	}
-	if s.choice != "" {
-		flags = append(flags, "-cocoon.pkgs="+s.choice)
-	}
-	_, err = output(ctx, from, w.cocoon, append(flags, "-o", b.polls, pkg)...)
-	return b, err
+	return b, nil
 }
 
 // copyModule makes a copy in which a build is possible: the module cache is read-only, and the go
