@@ -36,7 +36,7 @@ var sections = []section{
 	{"micro", "what a run, a poll, a switch, an evaluation, a tick, a throw and an echo take, and what a task keeps of a core: medians of five rounds (2 min)", 0, micro},
 	{"router", "chi and gin with an endpoint that answers JSON and the guide's policies, and without Cocoon: medians of 40 rounds of 0.1 s at full load, of 9 of 1 s at 2000 requests a second (1 min)", 1, routerSection},
 	{"scale", "runs where slots are free, on 1 to 16 cores: medians of five rounds (20 s)", everyCore, scale},
-	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without (7 min)", 0, native},
+	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without, each in eight layouts (9 min of processor time)", 0, native},
 	{"quantum", "long tasks that take turns and short ones in between: the curve of the quantum, medians of three rounds of 1 s (25 s)", 0, quantum},
 	{"pause", "what a stall report and the search for gaps do to others among 100,000 goroutines: medians of seven rounds of 3 s (1 min)", 0, pauses},
 	{"streams", "messages of gRPC's streams, 1 to 64 streams at once: tasks, with policies, and gRPC alone; medians of 20 rounds of 0.1 s (1 min)", everyCore, streams},
