@@ -37,11 +37,13 @@ func (w *writer) function(out []byte, c code) ([]byte, *Error) {
 	}
 	checked := w.flags[c.function]&checked != 0
 	b.deep = checked && s.calls()
+	w.places.begin(c.body, len(b.out))
 	told := b.deep && w.mechanism == Epoch
 	if told {
 		groups++
 	}
 	b.out = appendU32(b.out, uint32(groups))
+	w.places.note(c.head, c.at-c.head, len(b.out))
 	b.out = append(b.out, c.data[c.head:c.at]...)
 	if b.local {
 		b.out = append(b.out, 1, i64Type[0])
@@ -72,6 +74,7 @@ func (b *body) flush(to int) {
 	if b.reserve(to - b.copied); b.err != nil {
 		return
 	}
+	b.w.places.note(b.copied, to-b.copied, len(b.out))
 	b.out = append(b.out, b.data[b.copied:to]...)
 	b.copied = to
 }

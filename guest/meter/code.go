@@ -8,6 +8,7 @@ type code struct {
 	m      *module
 	locals uint64 // number of locals, parameters included
 	groups int    // number of groups of locals
+	body   int    // where the body starts
 	head   int    // where the groups start
 
 	// The instruction that next has read.
@@ -28,7 +29,7 @@ func (m *module) open(f, at, end int) code {
 	if c.err != nil {
 		return c
 	}
-	c.at, c.end = start, start+size
+	c.at, c.end, c.body = start, start+size, start
 	c.locals = uint64(m.params[m.functions[f]])
 	c.groups = c.count("groups of locals")
 	c.head = c.at

@@ -98,7 +98,7 @@ func TestInspectRefuses(t *testing.T) {
 // FuzzRewrite gives the meter any bytes: it must neither panic nor take much memory. If it accepts
 // them, the engine accepts the result exactly if it accepts the bytes.
 func FuzzRewrite(f *testing.F) {
-	for _, name := range []string{"fib.wasm", "dot.wasm"} {
+	for _, name := range []string{"fib.wasm", "dot.wasm", "traps.wasm"} {
 		f.Add(readTestdata(f, name))
 	}
 	f.Add(names("__stack_pointer"))

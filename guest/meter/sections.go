@@ -106,7 +106,7 @@ func (w *writer) exports(out []byte, r *reader, n uint32) []byte {
 
 // code writes the code section.
 func (w *writer) code(out []byte, r *reader) ([]byte, error) {
-	start := begin(&out, codeSection)
+	section := begin(&out, codeSection)
 	n := r.count("functions")
 	out = appendU32(out, uint32(n+len(w.use.keys)))
 	at := r.at
@@ -119,7 +119,9 @@ func (w *writer) code(out []byte, r *reader) ([]byte, error) {
 		if out, err = w.function(out, c); err != nil {
 			return nil, err
 		}
+		size := len(out) - start
 		fill(&out, start)
+		w.places.finish(len(out) - size - section)
 	}
 	for _, key := range w.use.keys {
 		out = append(out, hole...)
@@ -131,7 +133,7 @@ func (w *writer) code(out []byte, r *reader) ([]byte, error) {
 			return nil, r.err
 		}
 	}
-	fill(&out, start)
+	fill(&out, section)
 	return out, nil
 }
 

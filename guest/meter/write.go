@@ -10,6 +10,7 @@ type writer struct {
 	opened    []opened // reused by each function
 	safepoint uint32   // the function that the host provides
 	counter   uint32   // the global that has what is left
+	places    *places  // of the code, if there is debug information
 	each      bool     // each instruction is charged separately: for tests
 }
 
@@ -91,6 +92,7 @@ func (w *writer) write() ([]byte, error) {
 			e.more += 18
 		}
 	}
+	w.findDebug()
 	out := make([]byte, 0, min(4*len(w.data), len(w.data)+e.more)+4*room)
 	out = append(out, preamble...)
 	done := 0
@@ -104,7 +106,7 @@ func (w *writer) write() ([]byte, error) {
 		}
 	}
 	out = w.missing(out, done, len(order))
-	return w.mark(out), nil
+	return w.mark(w.writeDebug(out)), nil
 }
 
 // missing writes the sections that the module lacks between two places, and needs now.
