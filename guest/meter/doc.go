@@ -24,7 +24,8 @@
 //     thread of an instance a stack of its own.
 //   - A custom section "cocoon:meter", by which Inspect and Rewrite know it.
 //
-// Custom sections that refer to code by its place would lie, and are left out: DWARF
-// (".debug_*"), source maps, hints for branches and what a linker needs. The name section stays,
-// with new indices and without the names of labels, so that traces have names of functions.
+// Debug information (DWARF 2 to 4) gets the new places of the code, so that traces have lines of
+// the source. Other custom sections that refer to code by its place would lie, and are left out:
+// DWARF 5, source maps, hints for branches and what a linker needs. The name section stays, with
+// new indices and without the names of labels, so that traces have names of functions.
 package meter

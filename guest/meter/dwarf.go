@@ -19,7 +19,8 @@ type dwarf struct {
 	to    map[string]int
 	lines []lineProgram
 	abbreviations
-	changed map[string][]uint64 // by section: a bit for each byte at which an entry was changed
+	lists   []aList             // reused by each entry
+	changed map[string][]uint64 // by section: a bit for each byte at which an element of a list was changed
 }
 
 // debugSections are the sections that are written again. Some of them need no changes.
@@ -151,12 +152,12 @@ func isGone(v uint32) bool { return v == 0 || v >= 0xfffffffe }
 // unit reads the length of a part of a section, and returns where the part ends.
 func (d *dwarf) unit() (end int) {
 	at := d.at
-	n := int(d.fixed(4))
-	if n >= 0xfffffff0 || n > d.end-d.at {
+	n := d.fixed(4)
+	if n > uint64(d.end-d.at) { // also if it announces a length of 8 bytes
 		d.fail(at, "%d bytes do not fit the section", n)
 		return d.end
 	}
-	return d.at + n
+	return d.at + int(n)
 }
 
 // known demands a value of a field.

@@ -2,6 +2,7 @@ package meter
 
 import (
 	"encoding/binary"
+	"math"
 	"sort"
 )
 
@@ -19,12 +20,6 @@ func (d *dwarf) program(from uint32) uint32 {
 		return 0
 	}
 	return d.lines[i].to
-}
-
-// row is a row of a line program, as far as the meter needs it.
-type row struct {
-	address            uint32 // in the metered module
-	file, line, column uint32
 }
 
 // A liner writes one line program again.
@@ -46,12 +41,14 @@ func (d *dwarf) linePrograms() {
 	for d.at < s.end && d.err == nil {
 		d.lines = append(d.lines, lineProgram{uint32(d.at - s.start), uint32(len(d.out) - start)})
 		from, to := d.at, len(d.out)
-		end := d.unit()
-		d.known("version", d.fixed(2), 2, 4)
+		d.end = d.unit()
+		version := d.fixed(2)
+		d.known("version", version, 2, 4)
 		l := liner{dwarf: d}
-		l.head(d.data[from+4] >= 4)
-		d.end = end
-		d.out = append(d.out, d.data[from:min(d.at, end)]...)
+		if l.head(version == 4); d.err != nil {
+			return
+		}
+		d.out = append(d.out, d.data[from:d.at]...)
 		l.restart()
 		for d.at < d.end && d.err == nil {
 			if l.step(); len(d.out)-start > 4*(s.end-s.start)+1<<16 {
@@ -137,13 +134,11 @@ func (l *liner) step() {
 func (l *liner) extended(start int) {
 	n := int(l.u32())
 	at := l.at
+	l.known("length of an extended opcode", uint64(n), 1, math.MaxInt32)
 	if l.skip(n); l.err != nil {
 		return
 	}
 	switch op := l.data[at]; {
-	case n == 0:
-		l.fail(at, "an extended opcode without a number")
-		return
 	case op == 1: // end_sequence
 		l.advance()
 		l.restart()
@@ -156,98 +151,4 @@ func (l *liner) extended(start int) {
 		return
 	}
 	l.out = append(l.out, l.data[start:l.at]...)
-}
-
-// place returns the present address in the metered module.
-func (l *liner) place() uint32 {
-	if l.gone {
-		return l.was
-	}
-	return l.of(l.was)
-}
-
-// advance writes how far the address has grown.
-func (l *liner) advance() {
-	l.repeat()
-	l.to(l.place())
-}
-
-// to writes how far the address has to grow to an address.
-func (l *liner) to(address uint32) {
-	switch by := address - l.address; {
-	case address < l.address:
-		l.fail(l.at, "the addresses of a line program fall")
-	case by > 0:
-		l.out = appendU32(append(l.out, 2), by)
-	}
-	l.address = address
-}
-
-// add writes a row, which is so many lines further.
-func (l *liner) add(lines int, special bool) {
-	l.repeat()
-	address := l.place()
-	if op := l.first + lines - l.base + l.factor*int(address-l.address); special && address >= l.address && address-l.address < 256 && op <= 255 {
-		l.out = append(l.out, byte(op))
-	} else {
-		l.to(address)
-		if special {
-			op = l.first + lines - l.base
-		} else {
-			op = 1
-		}
-		l.out = append(l.out, byte(op))
-	}
-	l.address = address
-	l.line += uint32(lines)
-	if !l.gone {
-		l.note()
-	}
-	l.latest = l.row
-}
-
-// note notes the row that was written, if its code is written twice.
-func (l *liner) note() {
-	to, head := l.repeated(l.was)
-	if head == nil {
-		return
-	}
-	if len(l.again) == 0 && to > head.to && l.latest.file != 0 { // the row before it reaches into the loop
-		before := l.latest
-		before.address = head.to
-		l.again = append(l.again, before)
-	}
-	again := l.row
-	again.address = to
-	l.again = append(l.again, again)
-}
-
-// repeat writes the rows of the second time, if the program has come to the code behind.
-func (l *liner) repeat() {
-	if len(l.again) == 0 || l.place() < l.again[0].address {
-		return
-	}
-	now := l.row
-	for _, r := range l.again {
-		l.to(r.address)
-		l.set(r)
-		l.out = append(l.out, 1)
-	}
-	l.again = l.again[:0]
-	now.address = l.address
-	l.set(now)
-}
-
-// set writes the differences between the present row and another.
-func (l *liner) set(r row) {
-	if r.file != l.file {
-		l.out = appendU32(append(l.out, 4), r.file)
-	}
-	if r.column != l.column {
-		l.out = appendU32(append(l.out, 5), r.column)
-	}
-	if r.line != l.line {
-		l.out = appendSigned(append(l.out, 3), int64(int32(r.line-l.line)))
-	}
-	l.file, l.line, l.column = r.file, r.line, r.column
 }

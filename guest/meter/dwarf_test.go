@@ -1,14 +1,18 @@
 package meter_test
 
 import (
+	"bytes"
 	"context"
 	"debug/dwarf"
 	"fmt"
 	"io"
 	"regexp"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/cocoon-go/cocoon/guest/meter"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // aside is what differs in traces: offsets, and the meter's functions for bulk operations.
@@ -135,23 +139,32 @@ func same(t *testing.T, want, got *dwarf.Data, code []byte) {
 	}
 }
 
-// debugInfo parses the debug information of a module.
-func debugInfo(t *testing.T, wasm []byte) (d *dwarf.Data, code []byte) {
-	t.Helper()
-	parts := map[string][]byte{}
+// debugParts returns the custom sections of a module, and where its first one starts.
+func debugParts(wasm []byte) (parts map[string][]byte, code []byte, first int) {
+	parts = map[string][]byte{}
 	for at := 8; at < len(wasm); {
 		id := wasm[at]
 		size, n := uvarint(wasm[at+1:])
 		content := wasm[at+1+n : at+1+n+size]
-		at += 1 + n + size
 		switch id {
 		case 10:
 			code = content
 		case 0:
+			if first == 0 {
+				first = at
+			}
 			size, n := uvarint(content)
 			parts[string(content[n:n+size])] = content[n+size:]
 		}
+		at += 1 + n + size
 	}
+	return parts, code, first
+}
+
+// debugInfo parses the debug information of a module.
+func debugInfo(t *testing.T, wasm []byte) (d *dwarf.Data, code []byte) {
+	t.Helper()
+	parts, code, _ := debugParts(wasm)
 	d, err := dwarf.New(parts[".debug_abbrev"], nil, nil, parts[".debug_info"], parts[".debug_line"], nil, parts[".debug_ranges"], parts[".debug_str"])
 	if err != nil {
 		t.Fatal(err)
@@ -166,4 +179,62 @@ func uvarint(b []byte) (v, n int) {
 			return v, n
 		}
 	}
+}
+
+// debugged are the sections that FuzzDebugInfo changes.
+var debugged = [...]string{".debug_info", ".debug_abbrev", ".debug_line", ".debug_ranges", ".debug_loc"}
+
+// FuzzDebugInfo gives the meter any debug information: it must neither panic nor take much memory,
+// and the code stays the same.
+func FuzzDebugInfo(f *testing.F) {
+	wasm := readTestdata(f, "traps.wasm")
+	parts, _, first := debugParts(wasm)
+	add := func() {
+		f.Add(parts[debugged[0]], parts[debugged[1]], parts[debugged[2]], parts[debugged[3]], parts[debugged[4]])
+	}
+	add()
+	for _, name := range debugged {
+		was := parts[name]
+		for i := range was {
+			if longtest.Off() && i%7 != 0 {
+				continue
+			}
+			for _, b := range []byte{0, 1, 0x7f, 0xff, was[i] + 1} {
+				parts[name] = slices.Clone(was)
+				parts[name][i] = b
+				add()
+			}
+		}
+		parts[name] = was
+	}
+	bare := builder(wasm[:first:first])
+	codes := map[meter.Mechanism][]byte{}
+	for _, mechanism := range mechanisms {
+		metered, err := meter.Rewrite(bare, meter.Config{Mechanism: mechanism})
+		if err != nil {
+			f.Fatal(err)
+		}
+		_, codes[mechanism], _ = debugParts(metered)
+	}
+	f.Fuzz(func(t *testing.T, info, abbreviations, lines, ranges, locations []byte) {
+		b := slices.Clone(bare)
+		for i, content := range [][]byte{info, abbreviations, lines, ranges, locations} {
+			b = custom(b, debugged[i], string(content))
+		}
+		for _, mechanism := range mechanisms {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			metered, err := meter.Rewrite(b, meter.Config{Mechanism: mechanism})
+			runtime.ReadMemStats(&after)
+			if n := after.TotalAlloc - before.TotalAlloc; n > 512<<10+10*uint64(len(b)) {
+				t.Fatalf("%v: %d bytes take %d in memory", mechanism, len(b), n)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, code, _ := debugParts(metered); !bytes.Equal(code, codes[mechanism]) {
+				t.Fatalf("%v: the code depends on the debug information", mechanism)
+			}
+		}
+	})
 }
