@@ -45,6 +45,9 @@ func runGuest(args []string, s streams) int {
 	return exitUsage
 }
 
+// guestLeastSlice is the shortest guest.Config.Slice.
+const guestLeastSlice = 20 * time.Microsecond
+
 // guestRun are the flags of cocoon guest run.
 type guestRun struct {
 	mechanism meter.Mechanism
@@ -66,7 +69,7 @@ func (g *guestRun) flags(w io.Writer) *flag.FlagSet {
 		g.mechanism, err = mechanismOf(v)
 		return err
 	})
-	f.DurationVar(&g.slice, "slice", 0, "how long the guest runs before other tasks go first; 0 means 10ms")
+	f.DurationVar(&g.slice, "slice", 0, "how long the guest runs before other tasks go first: 20us or more; 0 means 10ms")
 	f.Int64Var(&g.fuel, "fuel", 0, "stop the guest after `N` units of fuel; 0 means never. Implies -mechanism fuel")
 	f.DurationVar(&g.timeout, "timeout", 0, "stop the guest after this time, waits included; 0 means never")
 	f.StringVar(&g.invoke, "invoke", "_start", "the exported `function` to call; its arguments are numbers")
@@ -117,6 +120,10 @@ func runGuestRun(args []string, s streams) int {
 	}
 	if g.fuel < 0 || g.timeout < 0 {
 		fmt.Fprintf(s.err, "cocoon guest run: -fuel is %d and -timeout %v; want 0 or more\n", g.fuel, g.timeout)
+		return exitUsage
+	}
+	if g.slice > 0 && g.slice < guestLeastSlice {
+		fmt.Fprintf(s.err, "cocoon guest run: -slice is %v; want at least %v, 0 for the default, or less for none\n", g.slice, guestLeastSlice)
 		return exitUsage
 	}
 	if g.fuel > 0 {

@@ -48,6 +48,8 @@ func TestGuest(t *testing.T) {
 		{"run nothing.wasm", 2, "", "nothing.wasm"},
 		{"run", 2, "", "name the guest's file"},
 		{"run -fuel -1 " + fib, 2, "", "want 0 or more"},
+		{"run -slice 19us -invoke fib " + fib + " 20", 2, "", "-slice is 19µs; want at least 20µs"},
+		{"run -slice 20us -invoke fib " + fib + " 20", 0, "6765\n", ""},
 		{"run -mechanism steam " + fib, 2, "", "want epoch or fuel"},
 		{"run -dir /nothing " + fib, 2, "", "/nothing is not a folder"},
 		{"run -env x " + fib, 2, "", "want NAME=VALUE"},
