@@ -27,6 +27,7 @@ var modes = []mode{{"without policies", ""}, {"with policies.yaml", policies}}
 type experiment struct {
 	mode     mode
 	language *language
+	silver   *language // of the tenant silver; nil: language
 	duration time.Duration
 }
 
@@ -51,17 +52,26 @@ func (e experiment) run(ctx context.Context) ([]*tenant, error) {
 			return nil, err
 		}
 	}
-	script, err := e.compile(ctx, "script", rt)
+	script, err := e.language.compile(ctx, "script", rt)
 	if err != nil {
 		return nil, err
 	}
 	defer script.Close(context.WithoutCancel(ctx))
-	urgent, err := e.compile(ctx, "urgent", rt)
+	urgent, err := e.language.compile(ctx, "urgent", rt)
 	if err != nil {
 		return nil, err
 	}
 	defer urgent.Close(context.WithoutCancel(ctx))
 	tenants := e.tenants(script, urgent)
+	if e.silver != nil {
+		silver, err := e.silver.compile(ctx, "script", rt)
+		if err != nil {
+			return nil, err
+		}
+		defer silver.Close(context.WithoutCancel(ctx))
+		t := tenants[1]
+		t.language, t.module, t.script, t.want = e.silver, silver, e.silver.scripts.primes, e.silver.want
+	}
 	for _, t := range tenants {
 		t.loop, t.task = rt.Loop(), "script.run"
 		if t.module == urgent {
@@ -72,24 +82,24 @@ func (e experiment) run(ctx context.Context) ([]*tenant, error) {
 }
 
 // compile compiles the interpreter, with a runtime of its own.
-func (e experiment) compile(ctx context.Context, name string, rt *cocoon.Runtime) (*guest.Module, error) {
+func (l *language) compile(ctx context.Context, name string, rt *cocoon.Runtime) (*guest.Module, error) {
 	c := guest.Config{Name: name, Loop: rt.Loop(), Slice: 2 * time.Millisecond}
-	if e.language.provide != nil {
+	if l.provide != nil {
 		c.Runtime = wazero.NewRuntime(ctx)
-		if err := e.language.provide(ctx, c.Runtime, e.language.wasm); err != nil {
+		if err := l.provide(ctx, c.Runtime, l.wasm); err != nil {
 			return nil, err
 		}
 	}
-	return guest.Compile(ctx, e.language.wasm, c)
+	return guest.Compile(ctx, l.wasm, c)
 }
 
 func (e experiment) tenants(script, urgent *guest.Module) []*tenant {
 	s := e.language.scripts
 	return []*tenant{
-		{name: "gold", share: 3, module: script, script: s.primes, want: primes, clients: clients},
-		{name: "silver", share: 2, module: script, script: s.primes, want: primes, clients: clients},
-		{name: "mallory", share: 1, module: script, script: s.endless, clients: clients},
-		{name: "urgent", module: urgent, script: s.urgent, want: answer, clients: 1, pause: pause},
+		{name: "gold", share: 3, language: e.language, module: script, script: s.primes, want: e.language.want, clients: clients},
+		{name: "silver", share: 2, language: e.language, module: script, script: s.primes, want: e.language.want, clients: clients},
+		{name: "mallory", share: 1, language: e.language, module: script, script: s.endless, clients: clients},
+		{name: "urgent", language: e.language, module: urgent, script: s.urgent, want: answer, clients: 1, pause: pause},
 	}
 }
 
@@ -103,7 +113,7 @@ func (e experiment) load(ctx context.Context, tenants []*tenant) error {
 			wait.Add(1)
 			go func() {
 				defer wait.Done()
-				if err := t.work(over, e.language); err != nil && over.Err() == nil {
+				if err := t.work(over); err != nil && over.Err() == nil {
 					t.fail(fmt.Errorf("%s: %w", t.name, err))
 					cancel()
 				}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -34,12 +36,26 @@ func TestExperiment(t *testing.T) {
 	}
 }
 
+// TestRealGuests: scripts in JavaScript and SQL, if the guests are there.
+func TestRealGuests(t *testing.T) {
+	folder := os.Getenv("COCOON_GUESTS")
+	if folder == "" {
+		t.Skip("COCOON_GUESTS is not set; guest/testdata/guests/README.md says how to get the guests")
+	}
+	var out bytes.Buffer
+	args := []string{"-duration", "1s", "-quickjs", filepath.Join(folder, "quickjs.wasm"), "-sqlite", filepath.Join(folder, "sqlite.wasm")}
+	if err := run(t.Context(), args, &out, io.Discard); err != nil || !strings.Contains(out.String(), "in JavaScript, silver's in SQL, 2 slots") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
 func TestUse(t *testing.T) {
 	for args, want := range map[string]string{
 		"x":                     `"x" is not a flag`,
 		"-duration 1ms":         "-duration 1ms; want at least 100ms",
 		"-duration x":           "invalid value",
 		"-quickjs nothing.wasm": "-quickjs: open nothing.wasm",
+		"-sqlite nothing.wasm":  "-sqlite: open nothing.wasm",
 	} {
 		if err := run(t.Context(), strings.Fields(args), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %q", args, err, want)

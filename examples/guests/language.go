@@ -18,9 +18,11 @@ type language struct {
 	provide func(context.Context, wazero.Runtime, []byte) error // the imports that the guest needs
 	open    func(context.Context, *guest.Instance) error        // nil: a new instance is ready
 	eval    func(context.Context, *guest.Instance, string) (int64, error)
+	command func(context.Context, *guest.Module, string) (int64, error) // in an instance of its own; nil: eval
+	want    int64                                                       // what the script primes returns
 }
 
-// scripts are the tenants' scripts. Their results are known.
+// scripts are the tenants' scripts.
 type scripts struct{ primes, endless, urgent string }
 
 const (
@@ -34,7 +36,7 @@ var forthWasm []byte
 // forth is the interpreter in the folder forth.
 func forth() *language {
 	return &language{
-		name: "Forth", wasm: forthWasm,
+		name: "Forth", wasm: forthWasm, want: primes,
 		scripts: scripts{
 			primes: `0 c! 2 n! begin n@ 1000 < while
 				2 d! begin n@ d@ mod while d@ 1 + d! repeat
@@ -62,7 +64,7 @@ func forth() *language {
 // javaScript is QuickJS, as the npm package quickjs-wasi has it.
 func javaScript(wasm []byte) *language {
 	return &language{
-		name: "JavaScript", wasm: wasm,
+		name: "JavaScript", wasm: wasm, want: primes,
 		scripts: scripts{
 			primes: `(() => { let c = 0; for (let n = 2; n < 1000; n++) {
 				let d = 2; while (n % d) d++; if (d == n) c++ } return c })()`,

@@ -9,7 +9,8 @@
 //	go run ./examples/guests
 //
 // The scripts are in Forth, for the interpreter in the folder forth, or in JavaScript if -quickjs
-// names QuickJS as a WebAssembly file.
+// names QuickJS as a WebAssembly file. Silver's are in SQL if -sqlite names SQLite as a WebAssembly
+// file.
 package main
 
 import (
@@ -29,6 +30,7 @@ const slots = 2
 // options are the flags.
 type options struct {
 	quickjs  string
+	sqlite   string
 	duration time.Duration
 }
 
@@ -52,13 +54,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	language, err := o.language()
+	language, silver, err := o.languages()
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "scripts in %s, %d slots, %v each\n", language.name, slots, o.duration)
+	fmt.Fprintf(stdout, "scripts in %s, ", language.name)
+	if silver != nil {
+		fmt.Fprintf(stdout, "silver's in %s, ", silver.name)
+	}
+	fmt.Fprintf(stdout, "%d slots, %v each\n", slots, o.duration)
 	for _, m := range modes {
-		figures, err := experiment{mode: m, language: language, duration: o.duration}.run(ctx)
+		figures, err := experiment{mode: m, language: language, silver: silver, duration: o.duration}.run(ctx)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
@@ -71,6 +77,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("guests", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.quickjs, "quickjs", "", "run scripts in JavaScript, by `FILE`: quickjs.wasm of the npm package quickjs-wasi")
+	flags.StringVar(&o.sqlite, "sqlite", "", "run silver's scripts in SQL, by `FILE`: sqlite.wasm as guest/testdata/guests/build makes it")
 	flags.DurationVar(&o.duration, "duration", 4*time.Second, "how long each of the two runs takes")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -84,14 +91,22 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	return o, nil
 }
 
-// language returns the language of the scripts.
-func (o options) language() (*language, error) {
-	if o.quickjs == "" {
-		return forth(), nil
+// languages returns the language of the scripts, and silver's if it has another.
+func (o options) languages() (all, silver *language, err error) {
+	all = forth()
+	if o.quickjs != "" {
+		wasm, err := os.ReadFile(o.quickjs)
+		if err != nil {
+			return nil, nil, fmt.Errorf("-quickjs: %w", err)
+		}
+		all = javaScript(wasm)
 	}
-	wasm, err := os.ReadFile(o.quickjs)
-	if err != nil {
-		return nil, fmt.Errorf("-quickjs: %w", err)
+	if o.sqlite != "" {
+		wasm, err := os.ReadFile(o.sqlite)
+		if err != nil {
+			return nil, nil, fmt.Errorf("-sqlite: %w", err)
+		}
+		silver = sql(wasm)
 	}
-	return javaScript(wasm), nil
+	return all, silver, nil
 }

@@ -15,15 +15,16 @@ import (
 // tenant runs one script again and again, from several clients. A client has an instance of its
 // own, and a new one after a throw.
 type tenant struct {
-	name    string
-	share   int
-	module  *guest.Module
-	loop    *cocoon.Loop
-	task    string // the name of its tasks
-	script  string
-	want    int64
-	clients int
-	pause   time.Duration // between two scripts
+	name     string
+	share    int
+	language *language
+	module   *guest.Module
+	loop     *cocoon.Loop
+	task     string // the name of its tasks
+	script   string
+	want     int64
+	clients  int
+	pause    time.Duration // between two scripts
 
 	mu        sync.Mutex
 	running   time.Duration // time in slots
@@ -33,7 +34,7 @@ type tenant struct {
 }
 
 // work is a client. It returns when ctx ends.
-func (t *tenant) work(ctx context.Context, l *language) error {
+func (t *tenant) work(ctx context.Context) error {
 	ctx = cocoon.WithLabel(ctx, "tenant", t.name)
 	var in *guest.Instance
 	defer func() {
@@ -42,14 +43,14 @@ func (t *tenant) work(ctx context.Context, l *language) error {
 		}
 	}()
 	for ctx.Err() == nil {
-		if in == nil {
+		if in == nil && t.language.command == nil {
 			var err error
-			if in, err = t.instance(ctx, l); err != nil {
+			if in, err = t.instance(ctx); err != nil {
 				return err
 			}
 		}
 		var throw *cocoon.PreemptedError
-		switch err := t.once(ctx, l, in); {
+		switch err := t.once(ctx, in); {
 		case errors.As(err, &throw):
 			in = nil // the throw has closed it
 		case err != nil:
@@ -63,22 +64,26 @@ func (t *tenant) work(ctx context.Context, l *language) error {
 	return nil
 }
 
-func (t *tenant) instance(ctx context.Context, l *language) (*guest.Instance, error) {
+func (t *tenant) instance(ctx context.Context) (*guest.Instance, error) {
 	in, err := t.module.Instantiate(ctx, nil)
-	if err == nil && l.open != nil {
-		err = l.open(ctx, in)
+	if err == nil && t.language.open != nil {
+		err = t.language.open(ctx, in)
 	}
 	return in, err
 }
 
 // once runs the script as a task.
-func (t *tenant) once(ctx context.Context, l *language, in *guest.Instance) error {
+func (t *tenant) once(ctx context.Context, in *guest.Instance) error {
 	begin := time.Now()
 	var account cocoon.Account
 	var got int64
 	err := t.loop.Run(ctx, t.task, func(ctx context.Context) (err error) {
 		defer func() { account = cocoon.TaskOf(ctx).Account() }()
-		got, err = l.eval(ctx, in, t.script)
+		if c := t.language.command; c != nil {
+			got, err = c(ctx, t.module, t.script)
+		} else {
+			got, err = t.language.eval(ctx, in, t.script)
+		}
 		return err
 	})
 	took := time.Since(begin)
