@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 
 	"github.com/cocoon-go/cocoon/guest"
 	"github.com/cocoon-go/cocoon/internal/loadtest"
@@ -77,46 +78,67 @@ type overheads struct {
 }
 
 // measure runs the workload in every way, in turn. A ratio is the median of the ratios of rounds:
-// what disturbs a round disturbs both of its sides. What is measured is the process's processor
-// time, because on a shared machine other processes decide how long it takes.
+// what disturbs a round disturbs both of its sides. Each round has instances of its own, because
+// the time of some workloads depends on which pages of the machine's memory an instance gets. What
+// is measured is the process's processor time, because on a shared machine other processes decide
+// how long it takes.
 func (w workload) measure(ctx context.Context, e guestEffort, wasm []byte) (o overheads, err error) {
-	runs, closeAll, err := w.open(ctx, wasm)
-	defer func() { err = errors.Join(err, closeAll()) }()
-	if err != nil {
-		return o, err
-	}
-	times, ratios := make([][]float64, len(runs)), make([][]float64, len(runs))
+	var times, ratios [][]float64
 	var want uint64
 	for round := range e.rounds {
-		took := make([]float64, len(runs))
-		for i, run := range runs {
-			if err := ctx.Err(); err != nil {
-				return o, err
+		took, got, err := w.round(ctx, wasm, round%seldom == 0)
+		if err != nil {
+			return o, err
+		}
+		if times == nil {
+			times, ratios, want = make([][]float64, len(took)), make([][]float64, len(took)), got
+		}
+		if got != want {
+			return o, fmt.Errorf("the result is %#x, and was %#x", got, want)
+		}
+		for i, t := range took {
+			if t > 0 {
+				times[i] = append(times[i], t)
+				ratios[i] = append(ratios[i], t/took[baselineOf(i)])
 			}
-			if i == interruptibleWay && round%seldom != 0 {
-				continue
-			}
-			before := loadtest.CurrentUsage().CPU
-			got, err := run()
-			if err != nil {
-				return o, err
-			}
-			took[i] = float64(loadtest.CurrentUsage().CPU-before) / 1e6
-			if want == 0 {
-				want = got
-			}
-			if got != want {
-				return o, fmt.Errorf("the result is %#x, and was %#x", got, want)
-			}
-			times[i] = append(times[i], took[i])
-			ratios[i] = append(ratios[i], took[i]/took[baselineOf(i)])
 		}
 	}
-	for i := range runs {
+	for i := range times {
 		o.times = append(o.times, median(times[i]))
 		o.ratios = append(o.ratios, median(ratios[i]))
 	}
 	return o, nil
+}
+
+// round runs the workload once in every way, and returns how long each took, and their result. It
+// leaves out wazero's interruption unless all are wanted.
+func (w workload) round(ctx context.Context, wasm []byte, all bool) (took []float64, result uint64, err error) {
+	runs, closeAll, err := w.open(ctx, wasm)
+	defer func() { err = errors.Join(err, closeAll()) }()
+	if err != nil {
+		return nil, 0, err
+	}
+	runtime.GC() // of the last round's instances, so that it does not happen meanwhile
+	took = make([]float64, len(runs))
+	for i, run := range runs {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		if i == interruptibleWay && !all {
+			continue
+		}
+		before := loadtest.CurrentUsage().CPU
+		got, err := run()
+		if err != nil {
+			return nil, 0, err
+		}
+		took[i] = float64(loadtest.CurrentUsage().CPU-before) / 1e6
+		if i > 0 && got != result {
+			return nil, 0, fmt.Errorf("the result is %#x, and was %#x", got, result)
+		}
+		result = got
+	}
+	return took, result, nil
 }
 
 func baselineOf(way int) int {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -62,5 +63,23 @@ func TestOverheads(t *testing.T) {
 	want := "[epoch_overhead 1.10 of 0, <= 1.05 x fuel_overhead 2.00 of 0, <= 1.15 x]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("means %v; want %s", got, want)
+	}
+}
+
+// TestRoundsHaveInstances: each round of a workload has instances of its own.
+func TestRoundsHaveInstances(t *testing.T) {
+	wasm, err := readGuest(workloadsGuest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := 0
+	defer func(was []opener) { wasmtimes = was }(wasmtimes)
+	wasmtimes = []opener{func(ctx context.Context, wasm []byte) (engine, error) {
+		opened++
+		return openPlain(ctx, wasm)
+	}}
+	w := workload{name: "fib", function: "fib", args: []int32{10}}
+	if _, err := w.measure(t.Context(), guestEffort{effort: effort{rounds: 3}}, wasm); err != nil || opened != 3 {
+		t.Errorf("%d instances in 3 rounds, %v", opened, err)
 	}
 }
