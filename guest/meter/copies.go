@@ -1,8 +1,8 @@
 package meter
 
-// A loop with little code looks only in every second iteration: its code is written twice, and the
-// first copy alone looks. An iteration that continues leaves a block, after which the second copy
-// stands:
+// A loop with little code looks only in every second iteration, and one with very little in every
+// fourth: its code is written so often, and the first copy alone looks. An iteration that continues
+// leaves a block, after which the next copy stands:
 //
 //	loop $loop
 //	  look, charge
@@ -14,10 +14,9 @@ package meter
 //	  the loop's code
 //	end
 //
-// With epochs both iterations are charged in the first, and with fuel each one. Four copies of very short
-// loops made some programs a few per cent faster, and a product of matrices a tenth slower.
+// With epochs all these iterations are charged in the first, and with fuel each one.
 
-// copies is the loop whose code is written twice. It has no loop in it that repeats, so there is at
+// copies is the loop whose code is written several times. It has no loop in it that repeats, so there is at
 // most one in a place.
 type copies struct {
 	left    int      // copies that follow the present one
@@ -29,12 +28,21 @@ type copies struct {
 }
 
 // shortSize is the size of code that is written twice, in bytes. Larger code takes so long that a
-// look hardly matters.
+// look hardly matters. With four copies of it, a product of matrices took a tenth longer.
 const shortSize = 512
+
+// Code of at most briefSize bytes is written mostCopies times.
+const (
+	briefSize  = 64
+	mostCopies = 4
+)
 
 // sizeOf returns the bits of a construct with so many bytes of code.
 func sizeOf(bytes int) uint8 {
-	if bytes <= shortSize {
+	switch {
+	case bytes <= briefSize:
+		return short | brief
+	case bytes <= shortSize:
 		return short
 	}
 	return 0
@@ -45,6 +53,9 @@ func sizeOf(bytes int) uint8 {
 func (b *body) copiesOf(k uint8) int {
 	if !isLean(k) || k&short == 0 || b.w.each || len(b.out) > 2*b.at+1<<14 {
 		return 1
+	}
+	if k&brief != 0 {
+		return mostCopies
 	}
 	return 2
 }

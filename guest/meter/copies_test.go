@@ -16,19 +16,21 @@ func countdown(code string) string {
 // mark is code that does nothing.
 const mark = "\x41\xd2\x09\x1a"
 
-// TestShortLoops: the code of a short loop is written twice, and one copy looks.
+// TestShortLoops: the code of a short loop is written several times, and one copy looks.
 func TestShortLoops(t *testing.T) {
 	leaf := body("\x00", "\x20\x00\x41\x00\x10\x00\x6a")
 	for _, c := range []struct {
 		name, code string
 		copies     int
 	}{
-		{"very short", mark, 2},
+		{"very short", mark, 4},
+		{"at most 64 bytes long", mark + strings.Repeat("\x01", 51), 4},
+		{"longer", mark + strings.Repeat("\x01", 52), 2},
 		{"short", mark + strings.Repeat("\x01", 200), 2},
 		{"long", mark + strings.Repeat("\x01", 600), 1},
 		{"with a call", mark + "\x20\x00\x10\x01\x1a", 1},
 		{"in a loop", mark + countdown(""), 1},
-		{"around a loop that does not repeat", mark + "\x03\x40\x0b", 2},
+		{"around a loop that does not repeat", mark + "\x03\x40\x0b", 4},
 	} {
 		wasm := simple(i32ToI32, body("\x00", countdown(c.code)+"\x20\x00"), leaf)
 		for _, mechanism := range mechanisms {

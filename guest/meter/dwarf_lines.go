@@ -25,13 +25,13 @@ func (d *dwarf) program(from uint32) uint32 {
 // A liner writes one line program again.
 type liner struct {
 	*dwarf
-	base, factor, first int    // of opcodes that grow both the address and the line, and make a row
-	lengths             []byte // by opcode: the number of operands
-	gone                bool   // the present sequence is of a function that the linker has removed
-	was                 uint32 // the present address in the module
-	row                        // the present row
-	latest              row    // the last row that was written
-	again               []row  // rows of code that is written twice, for its second time
+	base, factor, first int               // of opcodes that grow both the address and the line, and make a row
+	lengths             []byte            // by opcode: the number of operands
+	gone                bool              // the present sequence is of a function that the linker has removed
+	was                 uint32            // the present address in the module
+	row                                   // the present row
+	latest              row               // the last row that was written
+	copies              [mostCopies][]row // rows of a loop that is written several times, for its further copies
 }
 
 // linePrograms writes the section.
@@ -90,7 +90,10 @@ func (l *liner) head(hasMost bool) {
 
 // restart begins a sequence of rows.
 func (l *liner) restart() {
-	l.was, l.row, l.latest, l.again, l.gone = 0, row{file: 1, line: 1}, row{}, l.again[:0], false
+	l.was, l.row, l.latest, l.gone = 0, row{file: 1, line: 1}, row{}, false
+	for i := range l.copies {
+		l.copies[i] = l.copies[i][:0]
+	}
 }
 
 // step writes an opcode.

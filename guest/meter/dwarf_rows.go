@@ -57,34 +57,38 @@ func (l *liner) add(lines int, special bool) {
 	l.latest = l.row
 }
 
-// note notes the row that was written, if its code is written twice.
+// note notes the row that was written, for further copies of its code.
 func (l *liner) note() {
-	to, head := l.repeated(l.was)
-	if head == nil {
-		return
+	for k := 1; k < mostCopies; k++ {
+		to, head := l.repeated(k, l.was)
+		if head == nil {
+			return
+		}
+		if len(l.copies[k]) == 0 && to > head.to && l.latest.file != 0 { // the row before it reaches into the loop
+			before := l.latest
+			before.address = head.to
+			l.copies[k] = append(l.copies[k], before)
+		}
+		again := l.row
+		again.address = to
+		l.copies[k] = append(l.copies[k], again)
 	}
-	if len(l.again) == 0 && to > head.to && l.latest.file != 0 { // the row before it reaches into the loop
-		before := l.latest
-		before.address = head.to
-		l.again = append(l.again, before)
-	}
-	again := l.row
-	again.address = to
-	l.again = append(l.again, again)
 }
 
-// repeat writes the rows of the second time, if the program has come to the code behind.
+// repeat writes the rows of further copies, if the program has come to the code behind.
 func (l *liner) repeat() {
-	if len(l.again) == 0 || l.place() < l.again[0].address {
+	if len(l.copies[1]) == 0 || l.place() < l.copies[1][0].address {
 		return
 	}
 	now := l.row
-	for _, r := range l.again {
-		l.to(r.address)
-		l.set(r)
-		l.out = append(l.out, 1)
+	for k := range l.copies {
+		for _, r := range l.copies[k] {
+			l.to(r.address)
+			l.set(r)
+			l.out = append(l.out, 1)
+		}
+		l.copies[k] = l.copies[k][:0]
 	}
-	l.again = l.again[:0]
 	now.address = l.address
 	l.set(now)
 }

@@ -40,6 +40,7 @@ const (
 	isLoop
 	open  // a loop: some way from its head back to it has no safe point
 	short // it has few bytes of code
+	brief // it has very few
 )
 
 const (
