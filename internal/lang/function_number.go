@@ -62,8 +62,11 @@ func (l *lowerer) abs(n ast.Node, args []ast.Node) value {
 		l.refuse(n, "", "abs takes a number, and %s is %s", l.excerpt(args[0]), describe(v))
 	}
 	return l.shared(n, v, func(x value) value {
-		c := l.folded(n, ir.OpLt, stubs.Bool, l.use(n, x).node, l.constant(n, t, 0))
-		minus := func() *ir.Node { return l.folded(n, ir.OpNeg, t, l.use(n, x).node) }
+		below, minus := ir.OpLt, func() *ir.Node { return l.folded(n, ir.OpNeg, t, l.use(n, x).node) }
+		if t == stubs.Float { // of -0.0 it is 0.0, whose reciprocal is above 0
+			below, minus = ir.OpLe, func() *ir.Node { return l.folded(n, ir.OpSub, t, l.constant(n, t, 0), l.use(n, x).node) }
+		}
+		c := l.folded(n, below, stubs.Bool, l.use(n, x).node, l.constant(n, t, 0))
 		if c.Op == ir.OpConst && c.Imm == 0 {
 			return x
 		}
