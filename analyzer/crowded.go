@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // crowded returns warnings about keyed states that keep fewer keys than the stubs of their keys
-// have values.
+// have values, or more than tenants have accounts.
 func crowded(members []Member, d Declared) (all []Remark) {
 	told, texts := map[string]bool{}, constantKeys(members)
 	for _, m := range members {
@@ -31,12 +32,34 @@ func crowded(members []Member, d Declared) (all []Remark) {
 				all = append(all, m.remark(at, "declare more keys", "the state %s keeps %d keys, and %s has more values: each new key takes the place of another", name, s.Keys, stub))
 			case len(texts[m.own(name)]) > s.Keys:
 				all = append(all, m.remark(at, "declare more keys", "the state %s keeps %d keys, and policies write %d constant keys: each new key takes the place of another", name, s.Keys, len(texts[m.own(name)])))
+			case len(kind) == 1 && stub == "tenant.name" && s.Keys > namedTenants(members)+d.Accounts && d.Accounts > 0:
+				all = append(all, m.remark(at, fmt.Sprintf("write max: %d in tenants, or declare fewer keys", min(s.Keys, policy.MaxTenants)),
+					`the state %s keeps %d keys, and a loop keeps the accounts of %d tenants: for all others tenant.name is "other", and they share one key`, name, s.Keys, d.Accounts))
 			default:
 				told[m.own(name)] = false
 			}
 		}
 	}
 	return all
+}
+
+// namedTenants returns a bound of the tenants that have an account because policies name them, and of
+// the account that all others share.
+func namedTenants(members []Member) int {
+	n := 1
+	for _, m := range members {
+		p := m.Verified.program
+		for _, set := range p.Sets {
+			n += len(set.Words)
+		}
+		p.Root.Any(func(node *ir.Node) bool {
+			if node.Op == ir.OpConst && node.Type == stubs.Name {
+				n++
+			}
+			return false
+		})
+	}
+	return n
 }
 
 // constantKeys returns the constants that policies write as keys, by the states' own names.

@@ -81,6 +81,16 @@ func TestFewerKeysThanTenants(t *testing.T) {
 		{"as many", []policy.Spec{take}, ""},
 		{"three constants", []policy.Spec{three}, "the state two keeps 2 keys, and policies write 3 constant keys: each new key takes the place of another"},
 	})
+	few.Accounts = 5 // another tenant, "other", has the last key
+	checkFlows(t, few, []flowCase{{"as many as accounts", []policy.Spec{take}, ""}})
+	few.Accounts = 3
+	const other = `the state b keeps 5 keys, and a loop keeps the accounts of 3 tenants: for all others tenant.name is "other", and they share one key`
+	checkFlows(t, few, []flowCase{
+		{"more than accounts", []policy.Spec{take}, other},
+		{"a tenant that a policy names has an account", []policy.Spec{on(stubs.Enqueue, `tenant.name == "gold" and queue.length > 9 ? throw("y") : continue()`), take}, ""},
+		{"another key", []policy.Spec{on(stubs.Enqueue, `take("b", arriving.labels.user, 1) ? continue() : throw("x")`)}, ""},
+	})
+	few.Accounts = 0
 	few.Tenants = 6
 	checkFlows(t, few, []flowCase{{"fewer", []policy.Spec{take}, "the state b keeps 5 keys, and tenant.name has more values: each new key takes the place of another"}})
 }

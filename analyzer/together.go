@@ -28,8 +28,9 @@ type Remark struct {
 type Declared struct {
 	States map[string]policy.State // registered
 
-	Tenant  string // the label of the tenants, or ""
-	Tenants int    // how many tenants are expected, as in policy.Tenants
+	Tenant   string // the label of the tenants, or ""
+	Tenants  int    // how many tenants are expected, as in policy.Tenants
+	Accounts int    // of tenants on a loop, those with shares included
 }
 
 // Together returns warnings about policies in force together, in their order.

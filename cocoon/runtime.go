@@ -179,6 +179,7 @@ type tenantTable struct {
 	listed []string // the tenants with shares
 	told   bool     // that the shares have no effect; guarded by regMu
 	most   int
+	full   atomic.Bool // it was logged that a loop has no room for another account
 
 	expected int // as in policy.Tenants
 }

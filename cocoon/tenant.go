@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -17,8 +18,6 @@ import (
 //	Shares map[string]int // relative shares; 1 for a tenant not listed
 //	Max    int            // accounts that a loop keeps; 0: 1024. The rest share one, "other"
 type Tenants = policy.Tenants
-
-const defaultTenants = 1024
 
 // RegisterTenants makes the runtime keep an account of each tenant on each loop. Policies read the
 // accounts as tenant.*, and Stats returns them. If a policy orders the queue by
@@ -45,8 +44,8 @@ func newTenantTable(t Tenants, now *tenantTable) (*tenantTable, error) {
 	if now != nil && now.text != t.Label {
 		return nil, fmt.Errorf("cocoon: tenants by the label %q: those by %q are %w", t.Label, now.text, ErrDuplicate)
 	}
-	table := &tenantTable{label: stubs.Intern(t.Label), text: t.Label, shares: map[stubs.NameID]int64{}, most: t.Max, expected: t.Expected()}
-	orDefault(&table.most, defaultTenants)
+	table := &tenantTable{label: stubs.Intern(t.Label), text: t.Label, shares: map[stubs.NameID]int64{}, most: t.Accounts(), expected: t.Expected()}
+	table.full.Store(now != nil && now.most == table.most && now.full.Load())
 	for name, share := range t.Shares {
 		table.listed = append(table.listed, name)
 		table.shares[stubs.Intern(name)] = int64(share)
@@ -115,6 +114,10 @@ func (l *Loop) tenantNamed(table *tenantTable, text string) *tenant {
 	}
 	full := len(l.tenants) >= table.most && !l.rt.keepsTenant(table, name)
 	if (full || len(text) > stubs.MaxName) && text != others {
+		if full && !table.full.Swap(true) {
+			l.rt.log.add(slog.LevelWarn, `cocoon: there is no room for the account of another tenant: for policies, further tenants are one, "other"; max in tenants sets the number of accounts`,
+				"loop", l.cfg.Name, "accounts", table.most)
+		}
 		return l.tenantNamed(table, others)
 	}
 	if l.tenants == nil {

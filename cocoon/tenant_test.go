@@ -81,7 +81,8 @@ func TestTenantOfARunningTask(t *testing.T) {
 // accounts.
 func TestAMillionTenants(t *testing.T) {
 	n := longtest.Count(1_000_000, 50_000)
-	rt := start(t, Config{Slots: 1})
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
 	must(t, rt.RegisterTenants(Tenants{Label: "tenant", Shares: map[string]int{"vip": 5}, Max: 100}))
 	ran := 0
 	for i := range n {
@@ -91,6 +92,9 @@ func TestAMillionTenants(t *testing.T) {
 	must(t, rt.Run(WithLabel(background, "tenant", "vip"), "job", idle))
 	register(t, rt, Policy{Name: "new-names", On: OnEnqueue, Expr: `arriving.labels["unheard"] == "of" ? throw("x") : continue()`})
 	st := rt.Loop().Stats().Tenants
+	if n := log.count("there is no room for the account of another tenant"); n != 1 {
+		t.Errorf("%d lines of the log say that there is no room", n)
+	}
 	if len(st) != 102 || st["other"].Ended != n-100 || st["vip"].Ended != 1 || st["vip"].Share != 5 || ran != n {
 		t.Errorf("%d accounts, other has %+v, vip %+v, %d ran", len(st), st["other"], st["vip"], ran)
 	}

@@ -85,7 +85,7 @@ func (rt *Runtime) flows() (s *sight, all []analyzer.Remark) {
 	s = rt.sight()
 	declared := analyzer.Declared{States: declarationsOf(*rt.states.Load())}
 	if t := rt.tenants.Load(); t != nil {
-		declared.Tenant, declared.Tenants = t.text, t.expected
+		declared.Tenant, declared.Tenants, declared.Accounts = t.text, t.expected, t.most+len(t.listed)
 	}
 	rt.regMu.Unlock()
 	return s, analyzer.Flows(s.members, declared)

@@ -22,12 +22,21 @@ type Tenants struct {
 
 // Bounds of Tenants.
 const (
-	MaxShare   = 1_000_000
-	MaxTenants = 1 << 16
+	MaxShare       = 1_000_000
+	MaxTenants     = 1 << 16
+	DefaultTenants = 1024 // accounts of a loop, if Max is 0
 )
 
 // Expected returns how many tenants the declaration speaks of: the number with shares, or Max.
 func (t Tenants) Expected() int { return max(len(t.Shares), t.Max) }
+
+// Accounts returns how many accounts a loop keeps, those of tenants with shares not counted.
+func (t Tenants) Accounts() int {
+	if t.Max == 0 {
+		return DefaultTenants
+	}
+	return t.Max
+}
 
 // Validate reports the first error in t.
 func (t Tenants) Validate() error {

@@ -80,7 +80,7 @@ func (t together) declared() analyzer.Declared {
 	for _, d := range t.documents {
 		maps.Copy(all.States, statesOf(d.Document))
 		if d.Tenants != nil {
-			all.Tenant, all.Tenants = d.Tenants.Label, d.Tenants.Expected()
+			all.Tenant, all.Tenants, all.Accounts = d.Tenants.Label, d.Tenants.Expected(), d.Tenants.Accounts()+len(d.Tenants.Shares)
 		}
 	}
 	return all
