@@ -118,9 +118,14 @@ func (c *contraries) judge(n *ir.Node, conds []condition) {
 	case g.wrong[late] && !anyRight && c.before(n, soon):
 		warn("%s tasks that have much time, and none that have little")
 	case g.wrong[load] && !g.right[load] && g.right[spent] && c.usual(g):
-		if r := g.by[load]; c.unmeasured(n, r) {
+		if r := g.by[load]; c.unmeasured(n, r, spent) {
 			c.found = &Warning{c.p.Errorf(n, fmt.Sprintf("write %v > duration(\"0s\") and ...", r),
 				"%v is 0s until a task has been measured, and %s then %s each task", r, c.text(n), verb)}
+		}
+	case c.p.On == stubs.Enqueue && g.wrong[load] && g.right[load] && c.usual(g):
+		if r := g.by[load]; stubs.ClassTasks <= r.Stub && r.Stub <= stubs.ClassService && c.unmeasured(n, r, load) {
+			c.found = &Warning{c.p.Errorf(n, fmt.Sprintf("write %v > duration(\"0s\") and ...", r),
+				"%v is 0s until a task of the name has been measured, and %s refuses each one while other tasks wait", r, c.text(n))}
 		}
 	case g.wrong[load] && !g.right[load] && !g.draws:
 		warn(whileLow, g.by[load])
@@ -143,14 +148,19 @@ func (a *analysis) usual(g grounds) bool {
 	})
 }
 
-// unmeasured reports whether a verdict is reached, for a task that has taken next to no time, while
-// a measured time is 0.
-func (c *contraries) unmeasured(n *ir.Node, of ir.Read) bool {
+// unmeasured reports whether a verdict is reached while a measured time is 0, although there is next
+// to no reason: the task has taken little time, or there is little load.
+func (c *contraries) unmeasured(n *ir.Node, of ir.Read, ground reason) bool {
 	a := newAnalysis(c.p, 0)
 	a.facts.learn(a.facts.read(of), intValue(of.Type, exactly(0)))
 	for _, r := range a.p.Reads {
-		if why, s := reasonBy(r.Stub); why == spent && s == rising && r.Type == stubs.Duration {
+		why, s := reasonBy(r.Stub)
+		switch {
+		case why != ground || s != rising || r.Stub == of.Stub:
+		case r.Type == stubs.Duration:
 			a.facts.learn(a.facts.read(r), intValue(r.Type, interval{lo: 1, hi: int64(time.Millisecond)}))
+		case r.Type == stubs.Int && ground == load:
+			a.facts.learn(a.facts.read(r), intValue(r.Type, interval{lo: 1, hi: 2}))
 		}
 	}
 	a.statement(a.p.Root)

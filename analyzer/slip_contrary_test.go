@@ -78,6 +78,7 @@ func TestVerdictsOnTheWrongGrounds(t *testing.T) {
 		}
 	}
 	const unmeasured = ` is 0s until a task has been measured, and throw("x") then ends each task`
+	const firstOfName = ` is 0s until a task of the name has been measured, and throw("x") refuses each one while other tasks wait`
 	for cond, want := range map[string]string{
 		`task.running > 5 * class.service(0.95)`:                                                      "class.service(0.95)" + unmeasured,
 		`task.elapsed > class.running_mean * 5 and task.name == "a"`:                                  "class.running_mean" + unmeasured,
@@ -89,6 +90,21 @@ func TestVerdictsOnTheWrongGrounds(t *testing.T) {
 		`task.running > duration("1s") and class.service(0.95) < duration("1s") and queue.length < 9`: low,
 	} {
 		if got := warning(t, policy.Spec{On: tick, Expr: cond + ` ? throw("x") : continue()`}); (want == "") != (got == "") || !strings.Contains(got, want) {
+			t.Errorf("%s:\n got %s\nwant %s", cond, got, want)
+		}
+	}
+	for cond, want := range map[string]string{
+		`queue.oldest > 10 * class.running_mean`:                                         "class.running_mean" + firstOfName,
+		`arriving.name == "a" and queue.cost > 100 * class.service(0.5)`:                 "class.service(0.5)" + firstOfName,
+		`queue.oldest > max(10 * class.running_mean, duration("100ms"))`:                 "",
+		`queue.oldest > 10 * class.running_mean + duration("100ms")`:                     "",
+		`class.running_mean > duration("0s") and queue.oldest > 10 * class.running_mean`: "",
+		`queue.length > loop.slots + 2 and queue.oldest > 10 * class.running_mean`:       "",
+		`queue.oldest > 10 * loop.service(0.5)`:                                          "", // other tasks are measured
+		`queue.oldest > duration("100ms") and class.running_mean < duration("10ms")`:     "",
+		`queue.length > 99 and class.running_mean * queue.length < 2 * queue.cost`:       "",
+	} {
+		if got := warning(t, policy.Spec{On: enqueue, Expr: cond + ` ? throw("x") : continue()`}); (want == "") != (got == "") || !strings.Contains(got, want) {
 			t.Errorf("%s:\n got %s\nwant %s", cond, got, want)
 		}
 	}
