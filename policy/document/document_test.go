@@ -165,6 +165,7 @@ var refusedDocuments = []struct{ name, text, want string }{
 	{"kind in a task", "version: 1\ntasks:\n  f:\n    kind: fast\n", `document:4: there is no kind "fast"`},
 	{"nothing of a task", "version: 1\ntasks:\n  f: {}\n", "document:3: the task has no properties; write its kind"},
 	{"no kind", "version: 1\ntasks:\n  f:\n", "document:3: nothing stands where a string is wanted"},
+	{"zone of a policy", "version: 1\npolicies:\n  - {name: p, on: start, zone: UTC, expr: continue()}\n", `a policy has no key "zone"; it is a key of the document, at the top`},
 	{"task key", "version: 1\ntasks:\n  f: {prio: 1}\n", `document:3: a task has no key "prio"; there is background, cost, kind, labels, priority`},
 	{"priority type", "version: 1\ntasks:\n  f: {priority: high}\n", `document:3: the string "high" stands where a whole number`},
 	{"priority range", "version: 1\ntasks:\n  f: {priority: 2147483648}\n", "document:3: the priority 2147483648 is not between -2147483648 and 2147483647"},

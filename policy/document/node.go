@@ -32,7 +32,11 @@ func decodeMap(n *yaml.Node, what string, keys []key) error {
 	}
 	for i := 0; i < len(n.Content); i += 2 {
 		if name := n.Content[i].Value; !contains(keys, name) {
-			return lineError(n.Content[i], "%s has no key %q; %s", what, name, lang.DidYouMean(name, known))
+			hint := lang.DidYouMean(name, known)
+			if name == "zone" || name == "tenants" || name == "order" { // of all policies
+				hint = "it is a key of the document, at the top"
+			}
+			return lineError(n.Content[i], "%s has no key %q; %s", what, name, hint)
 		}
 	}
 	for _, k := range keys {
