@@ -9,6 +9,7 @@ import (
 	"time"
 	_ "unsafe" // for go:linkname
 
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
@@ -53,7 +54,7 @@ func TestThrowWaitsForAReleaseByHand(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "job", Limit: 2 * time.Millisecond})
 	must(t, err)
-	for range 20 {
+	for range longtest.Count(20, 8) {
 		owns, done := false, false
 		begin := time.Now()
 		preemption(t, rt.Run(background, "job", func(context.Context) error {

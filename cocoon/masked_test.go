@@ -278,7 +278,8 @@ func TestCallbacksAreNotThrownOutOf(t *testing.T) {
 func TestMostlyUnderALock(t *testing.T) {
 	noteLocked()
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
-	const stretch, rounds = 100 * time.Millisecond, 4
+	const stretch = 100 * time.Millisecond
+	rounds := longtest.Count(4, 2)
 	passed := 0 // safe points after the request
 	for range rounds {
 		var requested atomic.Bool
@@ -308,7 +309,7 @@ func TestSilentUnderALock(t *testing.T) {
 	noteLocked()
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	const silence = 40 * time.Millisecond
-	rounds := longtest.Count(20, 8)
+	rounds := longtest.Count(20, 4)
 	passed := 0 // safe points that were passed over
 	for range rounds {
 		preemption(t, rt.Run(background, "job", func(ctx context.Context) error {

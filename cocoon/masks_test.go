@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
@@ -85,7 +86,7 @@ func dive(depth int) int {
 func TestThrowIntoADeepRecursion(t *testing.T) {
 	noteDeferred()
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
-	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "job", Limit: 200 * time.Millisecond})
+	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "job", Limit: time.Duration(longtest.Count(200, 20)) * time.Millisecond})
 	must(t, err)
 	begin := time.Now()
 	preemption(t, rt.Run(background, "job", func(context.Context) error { dive(500_000); return nil }))

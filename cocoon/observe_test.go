@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // A dry run of a bucket says what the bucket would do, whether its tokens are private or
@@ -340,7 +342,7 @@ func TestModeByTurns(t *testing.T) {
 			}
 		})
 	}
-	for i := range 1000 {
+	for i := range longtest.Count(1000, 200) {
 		m := []Mode{Observe, Enforce, Off}[i%3]
 		if i%2 == 0 {
 			must(t, r.SetMode(m))

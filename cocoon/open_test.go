@@ -199,7 +199,7 @@ func TestOpenSlotsHammer(t *testing.T) {
 	const slots = 3
 	rt := start(t, Config{Slots: slots, StallAfter: -1})
 	register(t, rt, Policy{Name: "admission", On: OnEnqueue, Expr: `queue.length > 100 ? throw("never") : continue()`})
-	end := time.Now().Add(time.Duration(longtest.Count(1000, 150)) * time.Millisecond)
+	end := time.Now().Add(time.Duration(longtest.Count(1000, 100)) * time.Millisecond)
 	var inside, ran atomic.Int64
 	task := func(random *rand.Rand) func(ctx context.Context) error {
 		return func(ctx context.Context) error {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 func limitOf(i int) TimeLimit {
@@ -40,7 +42,7 @@ func TestRegistrationAmongMany(t *testing.T) {
 		rt := withoutLooks(start(t, Config{}))
 		registerLimits(t, rt, n)
 		i := n
-		return testing.AllocsPerRun(50, func() {
+		return testing.AllocsPerRun(longtest.Count(50, 20), func() {
 			i++
 			r, err := rt.RegisterTimeLimit(limitOf(i))
 			if err != nil {
@@ -49,9 +51,10 @@ func TestRegistrationAmongMany(t *testing.T) {
 			r.Cancel()
 		})
 	}
-	few, many := among(20), among(1500)
+	others := longtest.Count(1500, 400)
+	few, many := among(20), among(others)
 	if many > few*1.3 {
-		t.Errorf("a registration among 1500 policies makes %v allocations, and among 20 %v; want about as many", many, few)
+		t.Errorf("a registration among %d policies makes %v allocations, and among 20 %v; want about as many", others, many, few)
 	}
 }
 
