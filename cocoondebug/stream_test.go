@@ -306,6 +306,9 @@ func TestStormOfDecisions(t *testing.T) {
 		all.Go(func() {
 			for i := 0; !ended.Load(); i++ {
 				_ = rt.Run(cocoon.WithPriority(context.Background(), int32(i%policies)), "storm", nothing)
+				if longtest.Off() && i%100 == 99 {
+					time.Sleep(time.Millisecond)
+				}
 			}
 		})
 	}

@@ -97,14 +97,15 @@ func TestTrapAmongOthers(t *testing.T) {
 	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
 		c.Slice = 100 * time.Microsecond
 		in := instance(t, compiled(t, c, nil))
+		rounds := uint64(longtest.Count(5_000_000, 2_000_000))
 		var all []*Thread
 		for range 4 {
-			all = append(all, in.Spawn(background, "count", 5_000_000))
+			all = append(all, in.Spawn(background, "count", rounds))
 		}
 		soon(t, "the others have begun", func() bool {
 			return all[0].Account().Suspended+all[3].Account().Running+all[3].Account().Blocked > 0
 		})
-		for i := range 20 {
+		for i := range longtest.Count(20, 8) {
 			if _, err := in.Spawn(background, "trap").Wait(background); err == nil || !strings.Contains(err.Error(), "unreachable") {
 				t.Errorf("the trap: %v", err)
 			}
@@ -117,7 +118,7 @@ func TestTrapAmongOthers(t *testing.T) {
 			}
 		}
 		for _, th := range all {
-			if got := result(t, th); got != 5_000_000 {
+			if got := result(t, th); got != rounds {
 				t.Errorf("another thread returned %d", got)
 			}
 		}
@@ -332,7 +333,7 @@ func TestTwoRuntimes(t *testing.T) {
 		var wait sync.WaitGroup
 		for range 2 {
 			rt := tasktest.Start(t, cocoon.Config{Slots: 1})
-			for i := range 3 {
+			for i := range longtest.Count(3, 2) {
 				wait.Add(1)
 				go func() {
 					defer wait.Done()

@@ -34,7 +34,7 @@ func TestThreadsTakeTurns(t *testing.T) {
 			in := instance(t, compiled(t, Config{Threads: true, Mechanism: m, Loop: rt.Loop(), Slice: time.Millisecond}, nil))
 			var all []*Thread
 			for id := range uint64(3) {
-				all = append(all, in.Spawn(background, "trace", id, uint64(longtest.Count(30_000_000, 10_000_000))))
+				all = append(all, in.Spawn(background, "trace", id, uint64(longtest.Count(30_000_000, 5_000_000))))
 			}
 			for _, th := range all {
 				if _, err := th.Wait(background); err != nil {
@@ -299,7 +299,7 @@ func TestBlockInBlock(t *testing.T) {
 			}
 			return x
 		}))
-		for range longtest.Count(5, 2) {
+		for range longtest.Count(5, 1) {
 			var all []*Thread
 			for id := range uint64(3) {
 				all = append(all, in.Spawn(background, "onstack", id), in.Spawn(background, "call", id))

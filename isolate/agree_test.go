@@ -11,6 +11,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // engines are stores over both of wazero's engines: the compiler, where supported, and its
@@ -99,7 +100,7 @@ func TestAgreeRandom(t *testing.T) {
 	stores := engines(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	kinds := map[string]int{}
-	for i := range 400 {
+	for i := range longtest.Count(400, 150) {
 		data := make([]byte, 100+random.IntN(1500))
 		for j := range data {
 			data[j] = byte(random.Uint32())

@@ -135,7 +135,7 @@ func testWishAtBedtime(t *testing.T, thread func() sleeper) {
 		}
 	})
 	mine := rand.New(rand.NewPCG(3, 3))
-	for deadline := Now() + int64(time.Duration(longtest.Count(700, 120))*time.Millisecond); Now() < deadline; {
+	for deadline := Now() + int64(time.Duration(longtest.Count(700, 60))*time.Millisecond); Now() < deadline; {
 		before := runs.Load()
 		if round.Add(1)%2 == 0 {
 			linger(mine, 50)

@@ -30,8 +30,8 @@ var suites = []struct {
 	features api.CoreFeatures
 	every    int // the short form runs one file of so many
 }{
-	{"v1", api.CoreFeaturesV1, 32},
-	{"v2", api.CoreFeaturesV2, 48},
+	{"v1", api.CoreFeaturesV1, 48},
+	{"v2", api.CoreFeaturesV2, 80},
 	{"tail-call", api.CoreFeaturesV2 | experimental.CoreFeaturesTailCall, 1},
 	{"extended-const", api.CoreFeaturesV2 | experimental.CoreFeaturesExtendedConst, 1},
 	{"threads", api.CoreFeaturesV2 | experimental.CoreFeaturesThreads, 1},
