@@ -25,7 +25,6 @@ func TestGaps(t *testing.T) {
 		}
 		return append(bodies, body("\x00", "\x20\x00"))
 	}
-
 	addition := "\x20\x00\x41\x01\x6a\x21\x00"
 	for name, wasm := range map[string][]byte{
 		"a chain of calls":        simple(i32ToI32, chain(longtest.Count(22, 18))...),

@@ -65,7 +65,7 @@ func TestFindingsAreRemembered(t *testing.T) {
 		{"go.work", func() { m.write(t, "go.work", "go 1.25\n\nuse .\nuse ./cocoon\n") }, "./...", true, "fourth second"},
 		{"go env", func() { os.WriteFile(os.Getenv("GOENV"), []byte("GOFLAGS=-tags=x\n"), 0o600) }, "./...", true, "fourth second"},
 	}
-	for _, s := range longtest.Cases(steps, 8) {
+	for _, s := range longtest.Cases(steps, 6) {
 		s.change()
 		names, listed, err := find(strings.Fields(s.args)...)
 		if got := strings.ReplaceAll(strings.Join(names, " "), "example.com/app.", ""); err != nil || listed != s.listed || got != s.want {
