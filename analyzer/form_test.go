@@ -305,7 +305,7 @@ func TestHostileSize(t *testing.T) {
 		"too deep":        deep(1<<20, func(n *ir.Node) *ir.Node { return operation(ir.OpNot, stubs.Bool, n) }),
 		"deep":            deep(maxDepth-10, func(n *ir.Node) *ir.Node { return operation(ir.OpNot, stubs.Bool, n) }),
 		"alternating":     deep(longtest.Count(maxDepth-10, 700), nested),
-		"nested choices":  deep(4000, func(n *ir.Node) *ir.Node { return operation(ir.OpIf, stubs.Bool, n, read(), read()) }),
+		"nested choices":  deep(longtest.Count(4000, 1500), func(n *ir.Node) *ir.Node { return operation(ir.OpIf, stubs.Bool, n, read(), read()) }),
 		"equal to itself": deep(longtest.Count(4000, 600), func(n *ir.Node) *ir.Node { return operation(ir.OpEq, stubs.Bool, n, read()) }),
 		"chain of lets":   chain(),
 		"wide": deep(10, func(n *ir.Node) *ir.Node {

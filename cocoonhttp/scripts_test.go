@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
 var (
-	scripts     = flag.Int("scripts", 300, "how many raw scripts TestScripts sends")
+	scripts     = flag.Int("scripts", 0, "how many raw scripts TestScripts sends; 0: 300, and fewer in the short form")
 	scriptsSeed = flag.Uint64("scripts.seed", 0, "of the scripts; 0: one of the time")
 )
 
@@ -39,7 +40,11 @@ func TestScripts(t *testing.T) {
 	slices.Sort(paths)
 	rt := tasktest.Start(t, cocoon.Config{})
 	hybrid, stock := serve(t, outer(Middleware(rt, Options{})(mux))), serve(t, outer(mux))
-	for i := range *scripts {
+	many := *scripts
+	if many == 0 {
+		many = longtest.Count(300, 100)
+	}
+	for i := range many {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
 		s := newScript(rng, paths)
 		got, want := s.send(t, hybrid), s.send(t, stock)
