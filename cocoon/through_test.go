@@ -198,7 +198,7 @@ func TestWhatKeepsAThrowIsLogged(t *testing.T) {
 	}{
 		{"a lock", locked, safepoint.Poll, lateAfter, []string{"by=\"a lock\"", "lock=guard", "cocoon.locked", "masked_test.go:"}},
 		{"a deferred lock", lockedDeferred, safepoint.Poll, lateAfter, []string{"by=\"a lock that a deferred call releases\"", "lock=deferredGuard", "cocoon.lockedDeferred", "through_test.go:"}},
-		{"no poll", func(spin func()) { spin() }, func() {}, lateAfter + silentFor*5/4, []string{"by=\"no safe point\"", "stack="}},
+		{"no poll", func(spin func()) { spin() }, func() {}, lateAfter + silentFor*time.Duration(longtest.Count(8, 5))/4, []string{"by=\"no safe point\"", "stack="}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
