@@ -10,10 +10,13 @@ import (
 // client. But small reads seldom wait: the server reads serverBuffer bytes at a time, and the
 // handler then gets them piece by piece. If a task gave its slot up for each piece, a handler that
 // reads byte by byte would change places with another task for each byte on a busy server. So after
-// a small read that got all it asked for, the next one is a brief call.
+// a small read that got all it asked for, the next one is a brief call. So are all reads of a small
+// body: usually the server has read it along with the header, and a task that gave its slot up would
+// wait for one twice.
 type body struct {
 	io.ReadCloser
 	io      *blocking
+	small   bool // the request declares a length of at most serverBuffer
 	drained atomic.Bool
 	more    atomic.Bool // the server probably has more bytes in its buffer
 
@@ -28,7 +31,7 @@ const serverBuffer = 4 << 10
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (n int, err error) {
 	call := b.io.Call
-	if len(p) < serverBuffer && b.more.Load() {
+	if b.small || len(p) < serverBuffer && b.more.Load() {
 		call = b.io.CallBriefly
 	}
 	err = b.io.read(call, func() (more bool, err error) {

@@ -61,7 +61,8 @@ func (e *exchange) serve(ctx context.Context) (err error) {
 		next = e.found
 	}
 	if r.Body != nil && r.Body != http.NoBody {
-		e.body = &body{ReadCloser: r.Body, io: e.blocking(), server: e.request, handler: r}
+		small := 0 < r.ContentLength && r.ContentLength <= serverBuffer
+		e.body = &body{ReadCloser: r.Body, io: e.blocking(), small: small, server: e.request, handler: r}
 		r.Body = e.body
 	}
 	returned := false
