@@ -64,10 +64,10 @@ func TestError(t *testing.T) {
 		for round := range 60 {
 			for range 1 + random.IntN(300) {
 				v := draw()
+				latest = max(latest, now) // of the times that the sketch has seen
 				s.Add(now, v)
 				all = append(all, added{latest / (window / parts), v})
 				now += random.Int64N(int64(time.Millisecond))
-				latest = max(latest, now)
 			}
 			switch random.IntN(5) {
 			case 0:
