@@ -43,8 +43,8 @@ func crowded(members []Member, d Declared) (all []Remark) {
 	return all
 }
 
-// namedTenants returns a bound of the tenants that have an account because policies name them, and of
-// the account that all others share.
+// namedTenants returns a bound of the tenants that have an account because policies name them, plus
+// one for the account that all tenants without their own share.
 func namedTenants(members []Member) int {
 	n := 1
 	for _, m := range members {

@@ -30,7 +30,7 @@ type Declared struct {
 
 	Tenant   string // the label of the tenants, or ""
 	Tenants  int    // how many tenants are expected, as in policy.Tenants
-	Accounts int    // of tenants on a loop, those with shares included
+	Accounts int    // of tenants on a loop, tenants with shares included
 }
 
 // Together returns warnings about policies in force together, in their order.

@@ -50,8 +50,8 @@ func Wait(ctx context.Context, fn func()) {
 // pending, BlockCall ends the task's context, or the section's, before it calls fn. So fn sees what
 // it sees in plain Go when its context is cancelled: a call with this context fails, clean-up with
 // another context succeeds, and the code around fn gets an error and returns. After that the throw
-// unwinds the task. In two cases BlockCall does not call fn, and returns the throw: if a policy
-// on the event block has just thrown, and if the task has ignored the throw for 100 ms. In the first
+// unwinds the task. In two cases BlockCall does not call fn, and returns the throw: if a policy on
+// the event block has just thrown, and if the task has ignored the throw for 100 ms. In the first
 // case the context ends a little later, so that a rollback with it costs no connection. With a ctx
 // that does not end with the task's context it always calls fn.
 func BlockCall(ctx context.Context, fn func() error) error {

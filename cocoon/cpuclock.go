@@ -42,8 +42,8 @@ func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
 	return s
 }
 
-// goroutines returns how many goroutines want a P, and how many of these always do, if that is known.
-// Called by the timer.
+// goroutines returns how many goroutines want a P, and how many of these always do, if that is
+// known. Called by the timer.
 func (c *cpuClock) goroutines(now int64) (n, lasting int64, known bool) {
 	if n, known = c.counts.wanting(); known {
 		c.sharers.add(now, n)

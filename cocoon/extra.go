@@ -28,8 +28,8 @@ const (
 	extraPerSlot = 16
 	extraFor     = int64(10 * time.Millisecond) // the time slice of a goroutine
 
-	// leastShare is the share of other goroutines, in percent, below which no extra task starts: the
-	// garbage collector and the like want a P at times, too.
+	// leastShare is the share of other goroutines, in percent, below which no extra task starts:
+	// the garbage collector and the like want a P at times, too.
 	leastShare = 25
 
 	// soonRuns is how long a task may take to get a P after it has got a slot. Usually it is the next

@@ -21,8 +21,8 @@ func (l *Loop) newLeads() *leads {
 var noLeads = &leads{general: never(), least: notify.Never, waiting: notify.Never}
 
 // with returns the leads with further policies. Its time does not depend on the number of earlier
-// policies. Called under the loop's lock: the leads share the arrays of their lists, and are extended
-// once.
+// policies. Called under the loop's lock: the leads share the arrays of their lists, and are
+// extended once.
 func (k *leads) with(added []*bound) *leads {
 	all := *k
 	more := &moreLeads{leads: &all}

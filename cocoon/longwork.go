@@ -2,8 +2,8 @@ package cocoon
 
 import "github.com/cocoon-go/cocoon/internal/goroutine"
 
-// tasksDemand returns how many holders of slots and extra tasks want a P, and how many tasks run long
-// in slots or are suspended. Called by the timer.
+// tasksDemand returns how many holders of slots and extra tasks want a P, and how many tasks run
+// long in slots or are suspended. Called by the timer.
 func (l *Loop) tasksDemand(now int64) (wanting, long int64) {
 	l.lock()
 	defer l.unlock()

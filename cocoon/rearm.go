@@ -36,17 +36,17 @@ func (l *Loop) replace(out, in []*version) {
 	l.extend(enter, l.retract(leave))
 }
 
-// outdated is how long leads may still include withdrawn policies. Such leads are never too late. To
-// compute the leads again takes time in proportion to the number of policies, and a program may
+// outdated is how long leads may still include withdrawn policies. Such leads are never too late.
+// To compute the leads again takes time in proportion to the number of policies, and a program may
 // withdraw thousands one by one.
 const outdated = int64(100 * time.Millisecond)
 
-// fewOthers is how many policies may remain, for each withdrawn one, if the leads are to be computed
-// at once.
+// fewOthers is how many policies may remain, for each withdrawn one, if the leads are to be
+// computed at once.
 const fewOthers = 32
 
-// retract is rearm after policies were withdrawn. It reports whether it has computed the leads again.
-// Called under the loop's lock.
+// retract is rearm after policies were withdrawn. It reports whether it has computed the leads
+// again. Called under the loop's lock.
 func (l *Loop) retract(gone []*bound) (retimed bool) {
 	measures, reads, guards, timed := false, false, false, false
 	for _, b := range gone {
@@ -75,9 +75,9 @@ func (l *Loop) retract(gone []*bound) (retimed bool) {
 	return false
 }
 
-// extend is rearm after policies were added. Its time does not depend on the number of policies that
-// were there before. retimed says that the leads include the added policies already. Called under
-// the loop's lock.
+// extend is rearm after policies were added. Its time does not depend on the number of policies
+// that were there before. retimed says that the leads include the added policies already. Called
+// under the loop's lock.
 func (l *Loop) extend(added []notify.Subscription[*bound], retimed bool) {
 	const guarding = stubs.Enqueue | stubs.Start | stubs.Exit
 	measures, what := false, l.contextReads.Load()

@@ -78,8 +78,8 @@ func (s *saturation) add(now int64, d demand) (full bool) {
 	return s.full
 }
 
-// others returns how much of the work for Ps is that of other goroutines than holders of slots and
-// extra tasks, in percent.
+// others returns the share of goroutines that are neither holders of slots nor extra tasks in the
+// work for Ps, in percent.
 func (s *saturation) others() int64 {
 	if s.want <= 0 {
 		return 0

@@ -57,7 +57,7 @@ func TestSaturation(t *testing.T) {
 	}
 }
 
-// How much of the work for Ps is not that of tasks: by the means, and not by the last demand.
+// The share of other goroutines goes by the means, and not by the last demand.
 func TestOthers(t *testing.T) {
 	for name, c := range map[string]struct {
 		demands  []demand // taken in turn

@@ -11,8 +11,8 @@ import (
 // handler then gets them piece by piece. If a task gave its slot up for each piece, a handler that
 // reads byte by byte would change places with another task for each byte on a busy server. So after
 // a small read that got all it asked for, the next one is a brief call. So are all reads of a small
-// body: usually the server has read it along with the header, and a task that gave its slot up would
-// wait for one twice.
+// body: usually the server has read it along with the header, and a task that gave its slot up
+// would wait for one twice.
 type body struct {
 	io.ReadCloser
 	io      *blocking

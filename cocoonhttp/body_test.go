@@ -68,8 +68,8 @@ func TestSmallBody(t *testing.T) {
 	}
 }
 
-// waiters keeps two tasks running or waiting for a slot until the test's end, and counts those that
-// have run.
+// waiters keeps two tasks running or waiting for a slot until the test's end, and counts the tasks
+// that have run.
 func waiters(t *testing.T, loop *cocoon.Loop, ran *atomic.Int64) {
 	var over atomic.Bool
 	var waiting sync.WaitGroup

@@ -44,10 +44,10 @@ import (
 // wrote. Either the thread sleeps no longer than the request allows, or WakeAt sees asleep or
 // waiting and replaces it; then step 4 does not begin to sleep, or is woken. If the goroutine or
 // another caller changes state before WakeAt can replace it, the goroutine has been awake since the
-// request was written, and it or its successor reads want before it sleeps. A request made while the handler runs
-// comes after the swap of 5, so the handler runs again for it. An unnecessary wake-up costs one
-// turn of the loop; so does a wake-up that the channel has kept from an earlier sleep that ended by
-// itself. Relax treats relaxed as WakeAt treats want.
+// request was written, and it or its successor reads want before it sleeps. A request made while
+// the handler runs comes after the swap of 5, so the handler runs again for it. An unnecessary
+// wake-up costs one turn of the loop; so does a wake-up that the channel has kept from an earlier
+// sleep that ended by itself. Relax treats relaxed as WakeAt treats want.
 //
 // Closing is a request earlier than any other: want holds closed from then on, the goroutine ends
 // when it reads it, and WakeAt returns at step 1.
@@ -108,9 +108,9 @@ func (t *Timer) WakeAt(at int64) {
 }
 
 // Relax sets whether the timer may be as late as Go's own timers are: when every P is busy, until
-// one becomes free, often 10 ms or more. Its goroutine then waits like any other, on any thread, and
-// keeps no P busy. A thread that sleeps in a system call keeps a P until the Go runtime takes it
-// back, which on the only P stops the process for up to 10 ms. A new timer is not relaxed.
+// one becomes free, often 10 ms or more. Its goroutine then waits like any other, on any thread,
+// and keeps no P busy. A thread that sleeps in a system call keeps a P until the Go runtime takes
+// it back, which on the only P stops the process for up to 10 ms. A new timer is not relaxed.
 //
 // Relax is safe for concurrent use, and costs as much as WakeAt. A change starts a goroutine, and
 // starts or ends a thread.

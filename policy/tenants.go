@@ -30,7 +30,7 @@ const (
 // Expected returns how many tenants the declaration speaks of: the number with shares, or Max.
 func (t Tenants) Expected() int { return max(len(t.Shares), t.Max) }
 
-// Accounts returns how many accounts a loop keeps, those of tenants with shares not counted.
+// Accounts returns how many accounts a loop keeps, without the accounts of tenants with shares.
 func (t Tenants) Accounts() int {
 	if t.Max == 0 {
 		return DefaultTenants

@@ -269,8 +269,8 @@ func TestPgxInTx(t *testing.T) {
 	}
 }
 
-// TestPgxBeginFunc checks that a throw at a call costs no connection, although pgx.BeginFunc rolls back
-// with the context of the task.
+// TestPgxBeginFunc checks that a throw at a call costs no connection, although pgx.BeginFunc rolls
+// back with the context of the task.
 func TestPgxBeginFunc(t *testing.T) {
 	pool := pgxPool(t, 1)
 	ctx := context.Background()

@@ -16,8 +16,8 @@ package meter
 //
 // With epochs all these iterations are charged in the first, and with fuel each one.
 
-// copies is the loop whose code is written several times. It has no loop in it that repeats, so there is at
-// most one in a place.
+// copies is the loop whose code is written several times. It has no loop in it that repeats, so
+// there is at most one in a place.
 type copies struct {
 	left    int      // copies that follow the present one
 	frame   int      // the loop's

@@ -26,8 +26,8 @@ func (w *writer) custom(out []byte, s section) []byte {
 	return out
 }
 
-// holdsOffsets reports whether a custom section refers to code by its place: DWARF, which is written
-// behind all other sections, source maps, hints for branches, and what a linker needs.
+// holdsOffsets reports whether a custom section refers to code by its place: DWARF, which is
+// written behind all other sections, source maps, hints for branches, and what a linker needs.
 func holdsOffsets(name string) bool {
 	return isDebug(name) || strings.HasPrefix(name, "reloc.") ||
 		strings.HasPrefix(name, "metadata.code.") || name == "sourceMappingURL" || name == "linking" ||

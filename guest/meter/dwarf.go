@@ -7,8 +7,8 @@ import (
 
 // dwarf writes the module's debug information again: DWARF of the versions 2 to 4, as compilers for
 // WebAssembly write it. It names code by offsets, which are other ones in the metered code. All
-// offsets stand in fields of 4 bytes, which are changed in place, except for those of line
-// programs. If the debug information has another form, the metered module has none.
+// offsets stand in fields of 4 bytes, which are changed in place, except in line programs. If the
+// debug information has another form, the metered module has none.
 type dwarf struct {
 	*places
 	reader

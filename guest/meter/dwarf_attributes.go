@@ -28,7 +28,8 @@ type abbreviations struct {
 	read       int // bytes of the section, which each table uses on its own
 }
 
-// table is a range of starts. The attributes of an abbreviation end where those of the next begin.
+// table is a range of starts. The attributes of an abbreviation end where the next abbreviation's
+// begin.
 type table struct{ first, n int }
 
 // table returns the table at an offset.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -222,13 +221,7 @@ func FuzzDebugInfo(f *testing.F) {
 			b = custom(b, debugged[i], string(content))
 		}
 		for _, mechanism := range mechanisms {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			metered, err := meter.Rewrite(b, meter.Config{Mechanism: mechanism})
-			runtime.ReadMemStats(&after)
-			if n := after.TotalAlloc - before.TotalAlloc; n > 512<<10+10*uint64(len(b)) {
-				t.Fatalf("%v: %d bytes take %d in memory", mechanism, len(b), n)
-			}
+			metered, err := rewriteWithin(t, b, mechanism, 512<<10)
 			if err != nil {
 				t.Fatal(err)
 			}

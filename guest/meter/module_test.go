@@ -114,13 +114,7 @@ func FuzzRewrite(f *testing.F) {
 			t.Skip()
 		}
 		for _, mechanism := range mechanisms {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			metered, err := meter.Rewrite(wasm, meter.Config{Mechanism: mechanism})
-			runtime.ReadMemStats(&after)
-			if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20+10*uint64(len(wasm)) {
-				t.Fatalf("%v: %d bytes take %d in memory", mechanism, len(wasm), n)
-			}
+			metered, err := rewriteWithin(t, wasm, mechanism, 1<<20)
 			if err != nil {
 				continue // wazero panics for some of these, as for a function of a type that does not exist
 			}
@@ -186,4 +180,18 @@ func repeated(b *testing.B, wasm []byte, times int) []byte {
 		at += n + int(size)
 	}
 	return out
+}
+
+// rewriteWithin rewrites a module, and checks that this takes no more memory than ten times the
+// module and the given number of bytes.
+func rewriteWithin(t *testing.T, wasm []byte, mechanism meter.Mechanism, bytes uint64) ([]byte, error) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	metered, err := meter.Rewrite(wasm, meter.Config{Mechanism: mechanism})
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > bytes+10*uint64(len(wasm)) {
+		t.Fatalf("%v: %d bytes take %d in memory", mechanism, len(wasm), n)
+	}
+	return metered, err
 }

@@ -4,10 +4,10 @@ import "sort"
 
 // places tell where the module's code stands in the metered code section. Debug information needs
 // them, and without it they are nil and note nothing. All offsets count from the start of the code
-// section's content, as those of debug information do.
+// section's content, as in debug information.
 type places struct {
 	code     int                 // the module's code section starts here
-	copies   [mostCopies][]place // of the code; those after the first are of loops that are written several times
+	copies   [mostCopies][]place // of the code; after the first: of loops that are written several times
 	latest   int                 // the place that of has found last
 	limit    int                 // of places: small code cannot ask for much memory
 	function int                 // the function that is written starts here in what is written
