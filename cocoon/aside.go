@@ -20,7 +20,7 @@ import (
 
 // aside reports whether the task stands aside now. It takes no lock. Called by the task's
 // goroutine.
-func (s *strand) aside() bool { return s.parked.Load() && s.standsAside() }
+func (s *strand) aside() bool { return s.parked.Load() && (s.standsAside() || s.brisk()) }
 
 // beginAside begins a Block of a task that stands aside, which has no slot to give up.
 func (s *strand) beginAside() {
@@ -153,6 +153,7 @@ func (l *Loop) sweepOne(s *strand, now int64) bool {
 		if !s.ran {
 			s.ran = true
 		} else {
+			c.brisk.found(false)
 			l.surface(s, now)
 			s.post(wantProbe, now)
 		}

@@ -52,6 +52,7 @@ func newBound(v *version, l *Loop, eval *isolate.Evaluator) *bound {
 	for _, k := range v.spec.Match.Kinds {
 		b.kinds |= 1 << slices.Index(stubs.KindNames[:], k)
 	}
+	b.minds = b.mindsSlots()
 	if v.spec.On.Interval > 0 {
 		b.keepTime(p)
 	}

@@ -151,7 +151,7 @@ func (s *strand) block() {
 // unblock gets the task a slot again. message says that it is back from the wait for a message.
 func (s *strand) unblock(message bool) {
 	l := s.loop
-	if s.standsAside() {
+	if s.standsAside() || s.brisk() {
 		s.stayAside()
 		return
 	}

@@ -32,6 +32,7 @@ type bound struct {
 	gates   []way          // on enqueue: the ways in which it can act; see gate.go
 	gated   bool           // each of them depends on the tasks
 	places  bool           // may place the arriving task
+	minds   bool           // its results depend on which tasks hold slots, see brisk.go
 
 	inForce atomic.Uint32        // its mode; written under the loop's lock
 	part    atomic.Pointer[part] // nil: all tasks; see cohort.go. Written under the loop's lock

@@ -1,8 +1,6 @@
 package cocoon
 
 import (
-	"time"
-
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/inside"
 )
@@ -31,12 +29,13 @@ import (
 // no slots are lent it is a Block, because the looks would not find it.
 const (
 	slowCalls = 32
-	maxKeep   = int64(time.Millisecond)
+	maxKeep   = 1000 // µs
 )
 
 // keepsSlot reports whether the task may keep its slot in a brief call while other tasks wait. It
 // may not on a loop that lends no slots, because there the goroutine would not be found waiting.
 func (s *strand) keepsSlot(now int64) bool {
+	at := max(1, uint32(now/1000))
 	switch wanted := s.loop.wanted.Load(); {
 	case s.slow.Load() > 0:
 		s.slow.Add(-1)
@@ -44,8 +43,8 @@ func (s *strand) keepsSlot(now int64) bool {
 	case !wanted:
 		s.keptFrom = 0
 	case s.keptFrom == 0:
-		s.keptFrom = now
-	case now-s.keptFrom > maxKeep:
+		s.keptFrom = at
+	case at-s.keptFrom > maxKeep:
 		s.keptFrom = 0
 		return false
 	}

@@ -33,6 +33,7 @@ type class struct {
 	met      atomic.Bool              // a task has had the name
 
 	seen     found       // results of looks at its tasks, see aside.go
+	brisk    found       // whether its tasks are brisk (they "wait") or not, see brisk.go
 	reported atomic.Bool // the log says that its tasks wait unannounced
 }
 
@@ -116,6 +117,16 @@ func (c *found) running(now int64) {
 		c.at.Store(now)
 	}
 	c.runs.Add(1)
+	c.age()
+}
+
+// found counts a result that counts each time.
+func (c *found) found(waits bool) {
+	if waits {
+		c.waits.Add(1)
+	} else {
+		c.runs.Add(1)
+	}
 	c.age()
 }
 

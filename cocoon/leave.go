@@ -115,7 +115,7 @@ func (s *strand) tally(failed bool, now int64) {
 
 // recycle returns the strand to the pool for another task. It clears all references to this task.
 func (s *strand) recycle() {
-	s.outer, s.handle, s.withdrawn, s.inherits, s.keptFrom = nil, nil, nil, false, 0
+	s.outer, s.handle, s.withdrawn, s.inherits, s.keptFrom, s.ranUntil = nil, nil, nil, false, 0, 0
 	if s.rest.Load() != 0 { // most tasks never rest, and a store is a locked exchange
 		s.rest.Store(0)
 	}

@@ -29,6 +29,7 @@ type Loop struct {
 	ticked atomic.Int64          // when the timer last looked at policies that may throw, see missed.go
 
 	wanted atomic.Bool // a task waits for a slot; written under the lock, see rest.go
+	minds  atomic.Bool // a policy minds which tasks hold slots; written under the lock, see brisk.go
 
 	guard     loopLock // guards what follows, down to hub
 	core      *sched.Core

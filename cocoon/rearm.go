@@ -48,10 +48,11 @@ const fewOthers = 32
 // retract is rearm after policies were withdrawn. It reports whether it has computed the leads
 // again. Called under the loop's lock.
 func (l *Loop) retract(gone []*bound) (retimed bool) {
-	measures, reads, guards, timed := false, false, false, false
+	measures, reads, guards, minds, timed := false, false, false, false, false
 	for _, b := range gone {
 		measures = measures || b.measures()
 		reads = reads || b.contextReads() != 0
+		minds = minds || b.minds
 		guards = guards || !b.mild && !b.version.queued
 		timed = timed || b.version.spec.On.Interval > 0
 	}
@@ -63,6 +64,9 @@ func (l *Loop) retract(gone []*bound) (retimed bool) {
 	}
 	if guards {
 		l.updateGuarded()
+	}
+	if minds {
+		l.updateMinds()
 	}
 	switch others := len(l.hub.Listeners(uint16(stubs.Tick))); {
 	case !timed:
@@ -80,18 +84,20 @@ func (l *Loop) retract(gone []*bound) (retimed bool) {
 // under the loop's lock.
 func (l *Loop) extend(added []notify.Subscription[*bound], retimed bool) {
 	const guarding = stubs.Enqueue | stubs.Start | stubs.Exit
-	measures, what := false, l.contextReads.Load()
+	measures, minds, what := false, l.minds.Load(), l.contextReads.Load()
 	var timed []*bound
 	for _, s := range added {
 		b, on := s.Listener, stubs.Event(s.Events)
 		what |= b.contextReads()
 		measures = measures || b.measures()
+		minds = minds || b.minds
 		l.guarded = l.guarded || on&guarding != 0 && b.guards()
 		if on&stubs.Tick != 0 {
 			timed = append(timed, b)
 		}
 	}
 	l.contextReads.Store(what)
+	l.minds.Store(minds)
 	if measures {
 		l.remeter()
 	}

@@ -18,6 +18,7 @@ func (s *strand) regain(now int64) (granted bool) {
 func (s *strand) regainAfter(message bool) (granted bool, now int64) {
 	l := s.loop
 	now = notify.Now()
+	s.learnBrisk(now)
 	l.gatherOne(now)
 	if message && s.stepsBack() {
 		l.unlock()

@@ -141,10 +141,7 @@ func (s *strand) standsAside() bool {
 	if d := c.declared.Load(); d != nil && d.waits {
 		return !l.cfg.Exclusive
 	}
-	if !c.seen.mostlyWait() || !l.lends() {
-		return false
-	}
-	return !s.mayBeTimed()
+	return l.lends() && c.seen.mostlyWait() && !s.mayBeTimed()
 }
 
 // mayBeTimed reports whether a time policy may act on the task. It takes no lock.

@@ -87,8 +87,11 @@ type strand struct {
 	brief    atomic.Int32  // the inside.Brief that its rest is
 	at       int32         // the open slot that it took last
 	breath   breather
-	// since when brief calls have found tasks waiting for a slot; 0: the last one found none
-	keptFrom int64
+	// since when brief calls have found tasks waiting for a slot, in µs, modulo 2^32; 0: the last
+	// one found none
+	keptFrom uint32
+	// how long the task had run when it last lost its slot in a Block, in µs, modulo 2^32; see brisk.go
+	ranUntil uint32
 	stacks   atomic.Pointer[stackMemory] // nil before it is first needed; other goroutines read only its stretch
 	memory   memory
 }

@@ -120,7 +120,7 @@ func (rt *Runtime) saturate(now int64) (next int64) {
 	switch {
 	case w.hot.Load():
 		procs = w.own.Load()
-	case now-w.asked.Load() < minStay/4, w.full.Load() && now-w.needed.Load() < minStay/4:
+	case now-w.asked.Load() < minStay/4, w.full.Load():
 		procs = int64(runtime.GOMAXPROCS(0))
 	default:
 		return notify.Never // a need wakes the timer
