@@ -38,7 +38,10 @@ func (s *strand) arrive(t *Task) (waits bool, err error) {
 	l.meter.arrives(s, now)
 	l.gatherOne(now)
 	if most := l.cfg.MaxQueue; most > 0 && l.core.Waiting() >= most {
-		l.lendWaits(now) // do not refuse a task while a holder of a slot only waits
+		// Do not refuse a task while a holder of a slot only waits, or others start without one.
+		if !l.lendWaits(now) {
+			l.startExtras(now)
+		}
 	}
 	granted, refused := l.core.Arrive(&s.core, now)
 	if refused {

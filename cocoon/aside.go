@@ -31,6 +31,7 @@ func (s *strand) beginAside() {
 func (s *strand) endAside() {
 	s.inBlock.Store(false)
 	s.blocked = false
+	s.cameBack()
 }
 
 // standAside gives up the slot that a task has just got. Called by the task's goroutine.

@@ -169,10 +169,15 @@ func (s *strand) unblock(message bool) {
 	}
 	s.blocked = false
 	s.makeUp(left)
-	if l.wants(stubs.Unblock) {
-		l.happened(s, stubs.Unblock)
-	}
+	s.cameBack()
 	l.rt.armGaps()
+}
+
+// cameBack raises the event unblock. Each event block has one, however the Block went.
+func (s *strand) cameBack() {
+	if s.loop.wants(stubs.Unblock) {
+		s.loop.happened(s, stubs.Unblock)
+	}
 }
 
 // stayAside ends a Block of a task that stands aside from now on. Called by the task's goroutine.
@@ -183,9 +188,7 @@ func (s *strand) stayAside() {
 	l.armSweep(notify.Now())
 	l.unlock()
 	s.blocked = false
-	if l.wants(stubs.Unblock) {
-		l.happened(s, stubs.Unblock)
-	}
+	s.cameBack()
 }
 
 // beginRest begins a Block. It returns how long the task had rested before.
@@ -227,9 +230,7 @@ func (s *strand) afterCall() {
 	s.blocked = false
 	s.breath.looked = 0 // the time that it ran before the pause no longer counts
 	s.rests.add()
-	if s.loop.wants(stubs.Unblock) {
-		s.loop.happened(s, stubs.Unblock)
-	}
+	s.cameBack()
 }
 
 func init() { inside.BeginBrief, inside.OnThrow = beginBrief, onThrow }
@@ -277,6 +278,7 @@ func (c *briefCall) EndCall(call inside.Call) {
 	s := (*strand)(c)
 	if !s.blocked { // it has counted as running
 		s.brief.Store(int32(inside.None))
+		s.cameBack()
 		return
 	}
 	switch n, _ := goroutine.Leaves(); {

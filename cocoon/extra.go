@@ -2,8 +2,6 @@ package cocoon
 
 import (
 	"time"
-
-	"github.com/cocoon-go/cocoon/internal/goroutine"
 )
 
 // Extra tasks. Slots bound how many tasks run, but not how many other goroutines do: connections,
@@ -40,7 +38,7 @@ const (
 // startExtras lets waiting tasks run without a slot, if holders have no P, and reports whether it
 // did. Called under the loop's lock, after lendWaits.
 func (l *Loop) startExtras(now int64) (some bool) {
-	if !l.lends() || l.lackingP(now) == 0 || !l.rt.saturated(now) {
+	if !l.lends() || !l.holderLacksP(now, soonRuns) || !l.rt.saturated(now) {
 		return false
 	}
 	for most := l.mostExtras(); l.absent.extras < most; {
@@ -54,8 +52,9 @@ func (l *Loop) startExtras(now int64) (some bool) {
 	if some {
 		l.lookEvery, l.lookAt = minLook, now+minLook
 		l.rt.armGaps()
+		l.movedAt = now
 		if at := now + extraFor; l.sweepAt == 0 || l.sweepAt > at {
-			l.sweepAt, l.movedAt = at, now
+			l.sweepAt = at
 			l.rt.timer.WakeAt(at)
 		}
 	}
@@ -72,25 +71,6 @@ func (l *Loop) startExtra(s *strand, now int64) {
 		l.leftQueue(s, now)
 	}
 	s.token() <- struct{}{}
-}
-
-// lackingP returns how many holders of slots have no P. Called under the loop's lock.
-func (l *Loop) lackingP(now int64) (n int) {
-	for i := range l.slots {
-		h := l.slots[i].firm()
-		if h == nil || h.rest.Load() < 0 {
-			continue
-		}
-		switch h.status() {
-		case goroutine.Ready:
-			if now-h.restedAt.Load() >= soonRuns {
-				n++
-			}
-		case goroutine.Runnable:
-			n++
-		}
-	}
-	return n
 }
 
 // mostExtras returns how many extra tasks the loop may have now. Called under the loop's lock.

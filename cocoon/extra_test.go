@@ -138,22 +138,109 @@ func TestNoExtraTaskWithoutACrowd(t *testing.T) {
 	}
 }
 
-// In a process that is not saturated, a goroutine that takes the P from the holder of a slot makes no
-// extra task.
-func TestNoExtraTaskUnlessSaturated(t *testing.T) {
+// heldBack starts n tasks that wait for a slot. None starts until the loop's core is released.
+func heldBack(t *testing.T, l *Loop, n int, fn func(context.Context) error) (handles []*Handle) {
+	t.Helper()
+	l.lockAll()
+	l.core.Hold()
+	l.unlock()
+	for range n {
+		handles = append(handles, l.Go(background, "waits", fn))
+	}
+	eventually(t, "them to wait", func() bool { return l.Stats().Queued == n })
+	return handles
+}
+
+// While a holder of a slot has no P, the next waiting task starts only if the process is saturated,
+// other goroutines have a share in that, and the holder has not just been woken.
+func TestWhenAnExtraTaskStarts(t *testing.T) {
 	rt, came, ended := holderOnOneP(t)
-	rt.warmth.full.Store(false)
 	crowded(t, 4)
 	runtime.Gosched()
 	l := rt.Loop()
+	waits := heldBack(t, l, 1, idle)[0]
 	l.lockAll()
-	defer func() { l.unlock(); came.Store(true); ended() }()
-	rt.warmth.others.Store(100)
-	rt.warmth.told.Store(notify.Now())
-	now := notify.Now() + soonRuns
-	if l.lackingP(now) != 1 || l.startExtras(now) {
-		t.Errorf("%d holders have no P, and an extra task started", l.lackingP(now))
+	l.core.Release(notify.Now())
+	defer func() { l.unlock(); came.Store(true); ended(); must(t, waits.Wait(background)) }()
+	for _, c := range []struct {
+		full         bool
+		others       int64
+		soon, starts bool
+	}{
+		{others: 100},
+		{full: true, others: leastShare - 1},
+		{full: true, others: 100, soon: true},
+		{full: true, others: leastShare, starts: true},
+	} {
+		now := notify.Now()
+		rt.warmth.told.Store(now) // first, so that the timer does not count meanwhile
+		rt.warmth.full.Store(c.full)
+		rt.warmth.others.Store(c.others)
+		h := l.slots[0].firm()
+		if was := h.restedAt.Load(); h.status() == goroutine.Ready && c.soon {
+			h.restedAt.Store(now)
+			defer h.restedAt.Store(was)
+		} else if c.soon {
+			continue // it has run, and lost its P
+		}
+		if starts := l.startExtras(now + soonRuns/2); starts != c.starts {
+			t.Errorf("%+v: an extra task started: %v", c, starts)
+		}
 	}
+}
+
+// There are at most extraPerSlot extra tasks for each slot, times the share of other goroutines.
+func TestExtraTasksAreBounded(t *testing.T) {
+	rt, came, ended := holderOnOneP(t)
+	crowded(t, 4)
+	runtime.Gosched()
+	l := rt.Loop()
+	end := make(chan struct{})
+	handles := heldBack(t, l, 2*extraPerSlot, func(context.Context) error { <-end; return nil })
+	l.lockAll()
+	l.core.Release(notify.Now())
+	for _, share := range []int64{50, 100} {
+		now := notify.Now()
+		rt.warmth.told.Store(now) // first, so that the timer does not count meanwhile
+		rt.warmth.full.Store(true)
+		rt.warmth.others.Store(share)
+		l.startExtras(now + soonRuns)
+		if want := extraPerSlot * int(share) / 100; l.absent.extras != want {
+			t.Errorf("%d extra tasks with a share of %d %%, want %d", l.absent.extras, share, want)
+		}
+	}
+	l.unlock()
+	close(end)
+	came.Store(true)
+	ended()
+	for _, h := range handles {
+		must(t, h.Wait(background))
+	}
+}
+
+// A sweep is due for an extra task 10 ms after its start, even if nothing has changed among the tasks
+// without a slot for a long time.
+func TestSweepForAnExtraTaskIsSoon(t *testing.T) {
+	rt, came, ended := holderOnOneP(t)
+	crowded(t, 4)
+	runtime.Gosched()
+	l := rt.Loop()
+	must(t, rt.Run(background, "first", func(context.Context) error {
+		l.lockAll()
+		now := notify.Now()
+		l.movedAt, l.sweepAt = now-int64(10*time.Second), now
+		l.unlock()
+		return rt.Run(context.Background(), "second", func(context.Context) error {
+			l.lockAll()
+			defer l.unlock()
+			if idle := notify.Now() - l.movedAt; idle > int64(5*time.Second) {
+				t.Errorf("the next sweep goes by a change %v ago", time.Duration(idle))
+			}
+			return nil
+		})
+	}))
+	came.Store(true)
+	ended()
 }
 
 // A policy may refuse an extra task as it arrives. Nothing of the task is left.
@@ -162,6 +249,8 @@ func TestExtraTaskIsRefused(t *testing.T) {
 	register(t, rt, Policy{Name: "refuses", On: OnEnqueue, Expr: `arriving.priority < 0 ? throw("unwanted") : continue()`})
 	crowded(t, 4)
 	runtime.Gosched()
+	rt.warmth.others.Store(100)
+	rt.warmth.told.Store(notify.Now()) // it starts as an extra task, before the timer counts again
 	var refused *PreemptedError
 	if err := rt.Run(WithPriority(background, -1), "refused", idle); !errors.As(err, &refused) {
 		t.Errorf("it ended with %v", err)

@@ -7,7 +7,8 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// regain asks for a slot for a task that has run before, and reports whether the task has one now.
+// regain asks for a slot for a task that has run before, and reports whether the task may go on now:
+// with a slot, or as an extra task.
 // Called under the loop's lock, by the task's goroutine.
 func (s *strand) regain(now int64) (granted bool) {
 	s.loop.gatherOne(now)
@@ -20,7 +21,7 @@ func (s *strand) regainAfter(message bool) (granted bool, now int64) {
 	now = notify.Now()
 	s.learnBrisk(now)
 	l.gatherOne(now)
-	if message && s.stepsBack() {
+	if message && s.stepsBack(now) {
 		l.unlock()
 		runtime.Gosched()
 		l.lock()
@@ -49,19 +50,27 @@ func (s *strand) comesBack(now int64) (granted bool) {
 // no P. That task needs a P before the slot can be free, and messages take so little time that it
 // mostly is free then. Otherwise the tasks of many streams would queue for slots, and each message
 // would change places. Called under the loop's lock, after gatherOne.
-func (s *strand) stepsBack() bool {
+func (s *strand) stepsBack(now int64) bool {
 	l := s.loop
-	return !l.wanted.Load() && s.requests.Load() == 0 && l.core.Full() && l.holderLacksP()
+	return !l.wanted.Load() && s.requests.Load() == 0 && l.core.Full() && l.holderLacksP(now, 0)
 }
 
-// holderLacksP reports whether the goroutine of a task that holds a slot is ready to run and waits
-// for a P. Called under the loop's lock.
-func (l *Loop) holderLacksP() bool {
+// holderLacksP reports whether the goroutine of a task that holds a slot is ready to run, and waits
+// for a P. A goroutine that was woken less than grace ago does not count. Called under the loop's
+// lock.
+func (l *Loop) holderLacksP(now, grace int64) bool {
 	for i := range l.slots {
-		if s := l.slots[i].firm(); s != nil {
-			if status := s.status(); status == goroutine.Ready || status == goroutine.Runnable {
+		h := l.slots[i].firm()
+		if h == nil || h.rest.Load() < 0 {
+			continue
+		}
+		switch h.status() {
+		case goroutine.Ready:
+			if now-h.restedAt.Load() >= grace {
 				return true
 			}
+		case goroutine.Runnable:
+			return true
 		}
 	}
 	return false

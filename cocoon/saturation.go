@@ -11,7 +11,7 @@ import (
 // but the short work takes them, too: threads switch instead of goroutines, sysmon retakes the
 // timer's P all the time, and each breath hands the core to another process. A server of many kinds
 // of handlers on two cores, with one long report at a time, used 1.2 times the processor time of
-// plain Go, and its short requests took 1.6 to 2.6 times as long. Without heat it used as much as
+// plain Go, and its short requests took 1.6 to 2.5 times as long. Without heat it used as much as
 // plain Go, and they took 1.0 to 1.4 times as long.
 //
 // If long work takes all Ps, heat is a help, however much short work there is: while scans keep the

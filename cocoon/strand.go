@@ -102,7 +102,7 @@ type lending struct{ atomic.Uint32 }
 
 const (
 	lentSlot  = 1 + iota // it has lost its slot
-	extraTask            // it has not had one
+	extraTask            // it waited for one, and goes on without
 )
 
 func (l *lending) Load() bool    { return l.Uint32.Load() != 0 }

@@ -220,6 +220,7 @@ func (rt *Runtime) renew(now int64) {
 		kernel.RenewProcs()
 	}
 	rt.followProcs(now)
+	w.own.Store(int64(kernel.OwnProcs()))
 	w.renewed, w.pause = now, min(4*w.pause, lastRenewal)
 }
 

@@ -198,6 +198,7 @@ func (t *Timer) run(way uint32) {
 			t.state.Store(awake)
 			if !stay {
 				sleeper.leave()
+				t.runner.Store(0) // Go may give the number of this goroutine to another
 				go t.run(t.way())
 				return
 			}
