@@ -64,12 +64,7 @@ func TestRelaxedTimerHasNoThread(t *testing.T) {
 		relaxed := i%2 == 0
 		timer.Relax(relaxed)
 		if i > 0 { // until it sleeps in the new way
-			want := timer.way()
-			for start := Now(); timer.state.Load() != want; runtime.Gosched() {
-				if Now()-start > int64(patience) {
-					t.Fatalf("the state is %d; want %d", timer.state.Load(), want)
-				}
-			}
+			awaitWay(t, timer)
 		}
 		timer.WakeAt(0)
 		header := <-headers
@@ -78,6 +73,49 @@ func TestRelaxedTimerHasNoThread(t *testing.T) {
 			t.Errorf("relaxed %v: the handler ran on %q", relaxed, header)
 		}
 	}
+}
+
+// awaitWay returns when the timer sleeps in the way that it must.
+func awaitWay(t *testing.T, timer *Timer) {
+	t.Helper()
+	want := timer.way()
+	for start := Now(); timer.state.Load() != want; runtime.Gosched() {
+		if Now()-start > int64(patience) {
+			t.Fatalf("the state is %d; want %d", timer.state.Load(), want)
+		}
+	}
+}
+
+// TestEndingGoroutineIsForgotten checks that a timer forgets its goroutine before the goroutine
+// starts its successor and ends. The Go runtime may then give the goroutine's identity to another
+// one, and Close in that one must not take it for the handler.
+func TestEndingGoroutineIsForgotten(t *testing.T) {
+	ends := make(chan uintptr, 4)
+	thread := &watchedSleeper{sleeper: newSleeper(), ends: ends}
+	timer := makeTimer(t, func(int64) int64 { return Never }, thread)
+	thread.timer = timer
+	timer.WakeAt(0)
+	for range 3 {
+		awaitWay(t, timer)
+		timer.Relax(true)
+		if runner := <-ends; runner != 0 {
+			t.Errorf("the timer took %#x for its goroutine, which ends; want none", runner)
+		}
+		awaitWay(t, timer)
+		timer.Relax(false)
+	}
+}
+
+// watchedSleeper sends which goroutine the timer takes for its own when one of them ends.
+type watchedSleeper struct {
+	sleeper
+	timer *Timer
+	ends  chan<- uintptr
+}
+
+func (s *watchedSleeper) leave() {
+	s.ends <- s.timer.runner.Load()
+	s.sleeper.leave()
 }
 
 // TestRelaxedTimerKeepsNoP checks that on one P, a sleeping relaxed timer leaves the P to other

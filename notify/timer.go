@@ -168,6 +168,13 @@ func (t *Timer) Close() {
 	<-t.ended
 }
 
+// leave ends the sleeps of a goroutine that ends next. The timer forgets the goroutine's identity,
+// because the Go runtime may give it to a goroutine that calls Close.
+func (t *Timer) leave(sleeper sleeper) {
+	t.runner.Store(0)
+	sleeper.leave()
+}
+
 // way returns how the timer must sleep.
 func (t *Timer) way() uint32 {
 	if t.relaxed.Load() {
@@ -197,8 +204,7 @@ func (t *Timer) run(way uint32) {
 			}
 			t.state.Store(awake)
 			if !stay {
-				sleeper.leave()
-				t.runner.Store(0) // Go may give the number of this goroutine to another
+				t.leave(sleeper)
 				go t.run(t.way())
 				return
 			}
@@ -206,8 +212,7 @@ func (t *Timer) run(way uint32) {
 		}
 		t.state.Store(awake)
 		if want == closed {
-			sleeper.leave()
-			t.runner.Store(0)
+			t.leave(sleeper)
 			close(t.ended)
 			return
 		}
