@@ -22,18 +22,6 @@ import (
 // goroutine.
 func (s *strand) aside() bool { return s.parked.Load() && (s.standsAside() || s.brisk()) }
 
-// beginAside begins a Block of a task that stands aside, which has no slot to give up.
-func (s *strand) beginAside() {
-	s.blocked = true
-	s.inBlock.Store(true) // what the task does here does not count as running
-}
-
-func (s *strand) endAside() {
-	s.inBlock.Store(false)
-	s.blocked = false
-	s.cameBack()
-}
-
 // standAside gives up the slot that a task has just got. Called by the task's goroutine.
 func (s *strand) standAside() {
 	if s.parked.Load() { // see deliver

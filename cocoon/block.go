@@ -89,6 +89,18 @@ func (s *strand) away(fn func() error) error {
 	return fn()
 }
 
+// beginAside begins a Block of a task that stands aside, which has no slot to give up.
+func (s *strand) beginAside() {
+	s.blocked = true
+	s.inBlock.Store(true) // what the task does here does not count as running
+}
+
+func (s *strand) endAside() {
+	s.inBlock.Store(false)
+	s.blocked = false
+	s.cameBack()
+}
+
 // Yield lets the waiting tasks go first: the slot goes round once. It is a safe point. Without a
 // task in ctx it yields the processor to other goroutines.
 func Yield(ctx context.Context) {

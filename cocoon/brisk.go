@@ -18,9 +18,9 @@ import (
 //     class are brisk. Only what happens in a saturated process counts.
 //  2. A task that is found running in two sweeps surfaces, and counts against it.
 //  3. A brisk task asks for slots where a policy minds: where one may act on the task by time, reads
-//     accounts or how many slots are taken, listens to Blocks, or orders the tasks that wait. It asks
-//     for them on a loop with one slot, too, unless it is safe, because there it could run while a
-//     preemptible task is suspended (invariant 3).
+//     accounts or how many slots are taken, listens to Blocks, or orders the tasks that wait. Where a
+//     task is suspended on a loop with one slot, it asks for one, too, unless it is safe
+//     (invariant 3).
 //
 // In one server, streams, RPCs and web sockets shared two saturated cores with other requests. They
 // queued for a slot at most messages.
@@ -43,7 +43,7 @@ func (s *strand) learnBrisk(now int64) {
 func (s *strand) brisk() bool {
 	l, rt := s.loop, s.loop.rt
 	return rt.warmth.full.Load() && s.task.class.brisk.mostlyWait() && l.lends() && !l.minds.Load() &&
-		(s.core.Kind == Safe || len(l.slots) > 1) && !s.mayBeTimed() &&
+		(s.core.Kind == Safe || len(l.slots) > 1 || !l.suspends.Load()) && !s.mayBeTimed() &&
 		rt.tenants.Load() == nil && rt.gaps == nil && !rt.costs.Load()
 }
 

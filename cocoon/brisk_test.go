@@ -69,10 +69,13 @@ func TestBriskTaskKeepsToTheQueue(t *testing.T) {
 		document string
 		pause    time.Duration
 		calm     bool
+		suspends bool // a task is suspended in the end
 		aside    bool
 	}{
 		"safe":             {slots: 1, document: `tasks: {stream: safe}`, aside: true},
-		"atomic":           {slots: 1},
+		"atomic":           {slots: 1, aside: true},
+		"suspended":        {slots: 1, suspends: true},
+		"safe, suspended":  {slots: 1, document: `tasks: {stream: safe}`, suspends: true, aside: true},
 		"atomic, two":      {slots: 2, aside: true},
 		"long runs":        {slots: 2, pause: 2 * briskRun * time.Microsecond},
 		"calm":             {slots: 2, calm: true},
@@ -102,10 +105,21 @@ func TestBriskTaskKeepsToTheQueue(t *testing.T) {
 			}
 			document(c.document)
 			losesSlots(t, rt, c.pause, c.aside, func(ctx context.Context, s *strand) {
+				if c.suspends {
+					l := rt.Loop()
+					if !s.brisk() {
+						t.Error("the task is not brisk while no task is suspended")
+					}
+					l.lockAll()
+					defer l.unlock()
+					l.suspends.Store(true)
+				}
 				if s.brisk() != c.aside {
 					t.Errorf("the task is brisk: %v, want %v", !c.aside, c.aside)
 				}
-				document("")
+				if !c.suspends {
+					document("")
+				}
 				if c.document != "" && c.slots == 2 && !c.aside {
 					eventually(t, "it to be brisk, as the document is gone", s.brisk)
 				}

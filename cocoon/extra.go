@@ -2,6 +2,8 @@ package cocoon
 
 import (
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
 )
 
 // Extra tasks. Slots bound how many tasks run, but not how many other goroutines do: connections,
@@ -71,6 +73,27 @@ func (l *Loop) startExtra(s *strand, now int64) {
 		l.leftQueue(s, now)
 	}
 	s.token() <- struct{}{}
+}
+
+// holderLacksP reports whether the goroutine of a task that holds a slot is ready to run, and waits
+// for a P. A goroutine that was woken less than grace ago does not count. Called under the loop's
+// lock.
+func (l *Loop) holderLacksP(now, grace int64) bool {
+	for i := range l.slots {
+		h := l.slots[i].firm()
+		if h == nil || h.rest.Load() < 0 {
+			continue
+		}
+		switch h.status() {
+		case goroutine.Ready:
+			if now-h.restedAt.Load() >= grace {
+				return true
+			}
+		case goroutine.Runnable:
+			return true
+		}
+	}
+	return false
 }
 
 // mostExtras returns how many extra tasks the loop may have now. Called under the loop's lock.

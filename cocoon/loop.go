@@ -28,8 +28,9 @@ type Loop struct {
 	tickAt atomic.Int64          // when the time policies are due; the timer fires by then
 	ticked atomic.Int64          // when the timer last looked at policies that may throw, see missed.go
 
-	wanted atomic.Bool // a task waits for a slot; written under the lock, see rest.go
-	minds  atomic.Bool // a policy minds which tasks hold slots; written under the lock, see brisk.go
+	wanted   atomic.Bool // a task waits for a slot; written under the lock, see rest.go
+	suspends atomic.Bool // a task is suspended; written under the lock, see brisk.go
+	minds    atomic.Bool // a policy minds which tasks hold slots; written under the lock, see brisk.go
 
 	guard     loopLock // guards what follows, down to hub
 	core      *sched.Core

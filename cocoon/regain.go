@@ -3,7 +3,6 @@ package cocoon
 import (
 	"runtime"
 
-	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -53,27 +52,6 @@ func (s *strand) comesBack(now int64) (granted bool) {
 func (s *strand) stepsBack(now int64) bool {
 	l := s.loop
 	return !l.wanted.Load() && s.requests.Load() == 0 && l.core.Full() && l.holderLacksP(now, 0)
-}
-
-// holderLacksP reports whether the goroutine of a task that holds a slot is ready to run, and waits
-// for a P. A goroutine that was woken less than grace ago does not count. Called under the loop's
-// lock.
-func (l *Loop) holderLacksP(now, grace int64) bool {
-	for i := range l.slots {
-		h := l.slots[i].firm()
-		if h == nil || h.rest.Load() < 0 {
-			continue
-		}
-		switch h.status() {
-		case goroutine.Ready:
-			if now-h.restedAt.Load() >= grace {
-				return true
-			}
-		case goroutine.Runnable:
-			return true
-		}
-	}
-	return false
 }
 
 // awaitSlot releases the loop's lock and waits for the slot of a task that has run before. A task
