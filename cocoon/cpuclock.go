@@ -16,6 +16,7 @@ type cpuSample struct {
 	sharers  float64  // how many tasks or goroutines wanted the time; 0 if unknown
 	readings *sharers // of the goroutines; nil if they were not counted
 	crowded  bool     // a goroutine waits for a P
+	next     int64    // when there may be a new reading, if it is too early for one
 }
 
 // sample reads the clock if the last reading is old enough, or if there was a crowd then: a look
@@ -29,6 +30,7 @@ func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
 	procs := int64(runtime.GOMAXPROCS(0))
 	due := c.sharers.wanted != 0 && now >= c.sharers.wanted
 	if c.at != 0 && now-c.at < oldCPU && !(shared && c.sharers.newest.n > procs) && !due {
+		s.next = c.at + oldCPU
 		return s
 	}
 	s = cpuSample{used: kernel.ProcessCPU(), past: &c.past, procs: procs, expected: true}

@@ -114,7 +114,9 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 		if span < from {
 			return s.sampled + from
 		} else if !cpu.expected && kernel.ExactCPU {
-			return now + sampleRunning
+			// Not a fixed time from now: other work of the timer has a period of 10 ms, too, and
+			// each time would have made a reading shortly before.
+			return max(now+leastSample, cpu.next)
 		}
 	}
 	vouched := min(span, 2*sampleRunning) // one look says nothing about a time long before it

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/kernel"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -309,6 +310,35 @@ func TestReadingSettlesEarlierLooks(t *testing.T) {
 		s.sampleRan(500*ms, begin+100*ms, 0, cpuSample{used: 21 * ms, procs: 2, expected: true})
 		if ran := s.core.Ran(begin + 100*ms); ran > 21*ms && s.status() == goroutine.Running {
 			t.Errorf("ran %v; the process used 20ms", time.Duration(ran))
+		}
+	})
+}
+
+// TestFirstSampleFindsAReading checks that a first sample that comes too early for a reading of the
+// processor time is repeated when there may be one, although other work of the timer, with the same
+// period as the samples, makes a reading shortly before each.
+func TestFirstSampleFindsAReading(t *testing.T) {
+	if !kernel.ExactCPU {
+		t.Skip("the system does not tell the processor time exactly")
+	}
+	const ms = int64(time.Millisecond)
+	whileRunning(t, start(t, Config{Slots: 1}), func(s *strand) {
+		var clock cpuClock
+		s.sampled = notify.Now()
+		other := s.sampled + 70*ms
+		clock.sample(other, false)
+		for now, looks := other+3*ms, 0; ; looks++ {
+			cpu := clock.sample(now, false)
+			if cpu.expected {
+				return
+			}
+			if looks == 20 {
+				t.Fatal("none of 20 looks found a reading")
+			}
+			now = s.sampleRan(500*ms, now, 0, cpu)
+			for ; other+10*ms <= now; other += 10 * ms {
+				clock.sample(other+10*ms, false)
+			}
 		}
 	})
 }
