@@ -333,7 +333,8 @@ func TestFirstSampleFindsAReading(t *testing.T) {
 				return
 			}
 			if looks == 20 {
-				t.Fatal("none of 20 looks found a reading")
+				t.Error("none of 20 looks found a reading")
+				return
 			}
 			now = s.sampleRan(500*ms, now, 0, cpu)
 			for ; other+10*ms <= now; other += 10 * ms {
