@@ -15,7 +15,8 @@ type body struct {
 	local   bool
 	left    uint32 // the local that has what is left
 	deep    bool   // the function may be in a deep recursion
-	called  uint32 // with epochs: the local that says that its entry has called the host
+	told    bool   // a local says whether its entry has called the host
+	called  uint32 // this local
 	entered bool   // it may have called another function by now
 	copies  copies
 }
@@ -38,8 +39,8 @@ func (w *writer) function(out []byte, c code) ([]byte, *Error) {
 	checked := w.flags[c.function]&checked != 0
 	b.deep = checked && s.calls()
 	w.places.begin(c.body, len(b.out))
-	told := b.deep && w.mechanism == Epoch
-	if told {
+	b.told = b.deep && w.mechanism == Epoch && s.tails
+	if b.told {
 		groups++
 	}
 	b.out = appendU32(b.out, uint32(groups))
@@ -48,7 +49,7 @@ func (w *writer) function(out []byte, c code) ([]byte, *Error) {
 	if b.local {
 		b.out = append(b.out, 1, i64Type[0])
 	}
-	if told {
+	if b.told {
 		b.out = append(b.out, 1, i32Type[0])
 	}
 	b.entry(checked)

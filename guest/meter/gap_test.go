@@ -1,6 +1,7 @@
 package meter_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -91,6 +92,48 @@ func testReturning(t *testing.T, wasm []byte) {
 		}
 		if back < least || back > 3*there {
 			t.Errorf("%v: %d safe points on the way there, and %d back", mechanism, there, back)
+		}
+	}
+}
+
+// TestTailCalls: tail calls need no stack, with safe points as well as without.
+func TestTailCalls(t *testing.T) {
+	// f(n) tail-calls f(n-1), or, for each n that 1000 divides, calls g and then does so; g(n) calls
+	// itself n % 8 times.
+	f := "\x20\x00\x45\x04\x40\x41\x07\x0f\x0b" +
+		"\x20\x00\x41\xe8\x07\x70\x45\x04\x40\x20\x00\x10\x01\x1a\x0b" +
+		"\x20\x00\x41\x01\x6b\x12\x00"
+	g := "\x20\x00\x41\x07\x71\x45\x04\x40\x41\x00\x0f\x0b\x20\x00\x41\x01\x6b\x10\x01\x41\x01\x6a"
+	wasm := simple(i32ToI32, body("\x00", f), body("\x00", g))
+	for _, mechanism := range mechanisms {
+		m := start(t, wasm, mechanism, 100)
+		if got := invoke(t, m, "f", 2_000_000); got != 7 {
+			t.Errorf("%v: f returns %d", mechanism, got)
+		}
+		if m.calls < 100_000 {
+			t.Errorf("%v: %d safe points", mechanism, m.calls)
+		}
+	}
+}
+
+// TestWayBackIsFree: with epochs a recursive function has no code of the meter behind its calls,
+// unless its entry has called the host.
+func TestWayBackIsFree(t *testing.T) {
+	code := func(self string) string { // f(n) = n == 0 ? 0 : f(n-1) + 1
+		return "\x20\x00\x45\x04\x40\x41\x00\x0f\x0b\x20\x00\x41\x01\x6b\x10" + self + "\x41\x01\x6a"
+	}
+	original := simple(i32ToI32, body("\x00", code("\x00")))
+	metered, err := meter.Rewrite(original, meter.Config{Mechanism: meter.Epoch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := code("\x01") + "\x0b"; !bytes.Contains(metered, []byte(want)) {
+		t.Errorf("the code does not end with %x: %x", want, metered)
+	}
+	for _, slice := range []int64{0, 5, 1000} {
+		g := start(t, original, meter.Epoch, slice)
+		if got := invoke(t, g, "f", 10_000); got != 10_000 {
+			t.Errorf("slices of %d: f returns %d", slice, got)
 		}
 	}
 }

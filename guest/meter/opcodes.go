@@ -26,6 +26,7 @@ const (
 	opCallRef            Opcode = 0x14
 	opReturnCallRef      Opcode = 0x15
 	opDrop               Opcode = 0x1a
+	opSelect             Opcode = 0x1b
 	opTryTable           Opcode = 0x1f
 	opLocalGet           Opcode = 0x20
 	opLocalSet           Opcode = 0x21

@@ -78,15 +78,10 @@ func (b *body) due(compare Opcode) {
 // check writes a safe point. The call stands in the second branch: wazero keeps values in the
 // registers in which the first branch leaves them.
 func (b *body) check() {
-	b.look()
-	b.emit(opEnd)
-}
-
-// look writes a safe point without its end.
-func (b *body) look() {
 	b.due(opI64GeS)
 	b.emit(opIf, empty, opElse)
 	b.callHost()
+	b.emit(opEnd)
 }
 
 // callHost calls the host.
@@ -100,9 +95,9 @@ func (b *body) callHost() {
 // deep recursion would pass no safe point. With fuel, the charges after its calls are safe points.
 // With epochs, nothing is charged there, therefore a recursive function that has called the host at
 // its entry comes to another safe point when it returns: between two such functions lies no more
-// than what one slice entered.
+// than what one slice entered. enterAgain does this, and in a function with tail calls, exit.
 func (b *body) exit() {
-	if b.deep && b.w.mechanism == Epoch && b.entered && !b.dead {
+	if b.told && b.entered && !b.dead {
 		b.flush(b.start)
 		b.with(opLocalGet, b.called)
 		b.emit(opIf, empty)
@@ -113,6 +108,33 @@ func (b *body) exit() {
 		b.emit(opEnd)
 	}
 	b.leave()
+}
+
+// enterAgain calls the host at the entry of a recursive function, and then the function itself, with the
+// same parameters. So the function knows, without a local that it would keep during its calls, that
+// it comes to another safe point when it returns. The inner call is charged what the outer one has
+// been charged, and must not call the host again. A function with tail calls cannot do this: tail
+// calls without end would need a stack without end.
+func (b *body) enterAgain(charged uint32) {
+	b.callHost()
+	b.get()
+	b.i64(0)
+	b.due(opI64GeS)
+	b.emit(opSelect)
+	b.i64(int64(min(charged, most)))
+	b.emit(opI64Add)
+	b.set()
+	b.save()
+	b.reserve(4 * int(b.w.params[b.w.functions[b.function]]))
+	for i := range b.w.params[b.w.functions[b.function]] {
+		b.with(opLocalGet, i)
+	}
+	b.with(opCall, b.w.shift(uint32(b.function)))
+	b.load()
+	b.subtract(most)
+	b.check()
+	b.save()
+	b.emit(opReturn)
 }
 
 // chargeHere writes the charge that belongs to the place that is read next, if there is one.
@@ -130,16 +152,24 @@ func (b *body) chargeHere() {
 func (b *body) entry(checked bool) {
 	b.load()
 	b.charges[0].cost -= b.w.paid(uint32(b.function))
+	charged := b.charges[0].cost
 	if b.w.mechanism == Fuel || checked {
 		b.chargeHere()
 	} else {
 		b.charges = b.charges[1:] // its callers have charged it
 	}
 	if checked {
-		b.look()
-		if b.deep && b.w.mechanism == Epoch {
+		b.due(opI64GeS)
+		b.emit(opIf, empty, opElse)
+		switch {
+		case b.told:
+			b.callHost()
 			b.i32(1)
 			b.with(opLocalSet, b.called)
+		case b.deep && b.w.mechanism == Epoch:
+			b.enterAgain(charged)
+		default:
+			b.callHost()
 		}
 		b.emit(opEnd)
 		b.cost = 0

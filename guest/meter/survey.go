@@ -9,6 +9,7 @@ type survey struct {
 	charges    []charge // in the order of their places
 	local      bool     // what is left is kept in a local
 	try        bool
+	tails      bool // it has tail calls
 	frames     []frame
 	passed     int32 // the innermost frame within which a safe point was certainly passed
 	back, home int32 // the latest charge on a way back, and that to which the call before belongs
@@ -61,7 +62,7 @@ func (s *survey) look(w *writer, c code) *Error {
 	s.constructs = append(s.constructs[:0], 0)
 	s.charges = append(s.charges[:0], charge{at: uint32(c.at)})
 	s.frames = append(s.frames[:0], frame{escape: 1, passed: everywhere})
-	s.try = false
+	s.try, s.tails = false, false
 	s.ways = s.ways[:0]
 	s.passed, s.back, s.bare = nowhere, nowhere, nowhere
 	region := int32(0)
@@ -144,6 +145,7 @@ func (s *survey) step(w *writer, c *code, region int32) int32 {
 		}
 		return dead
 	case opReturn, opReturnCall, opReturnCallIndirect, opReturnCallRef, opThrow, opThrowRef:
+		s.tails = s.tails || w.isCall(c.op)
 		if region != dead {
 			s.frames[top].escape = 0
 		}
