@@ -106,7 +106,7 @@ func TestTailCalls(t *testing.T) {
 	g := "\x20\x00\x41\x07\x71\x45\x04\x40\x41\x00\x0f\x0b\x20\x00\x41\x01\x6b\x10\x01\x41\x01\x6a"
 	wasm := simple(i32ToI32, body("\x00", f), body("\x00", g))
 	for _, mechanism := range mechanisms {
-		m := start(t, wasm, mechanism, 100)
+		m := start(t, wasm, mechanism, 10)
 		if got := invoke(t, m, "f", 2_000_000); got != 7 {
 			t.Errorf("%v: f returns %d", mechanism, got)
 		}
