@@ -13,11 +13,13 @@ type body struct {
 	cost    uint32   // a bound of what has run since the last safe point
 	dead    bool     // this code is never reached
 	local   bool
-	left    uint32 // the local that has what is left
-	deep    bool   // the function may be in a deep recursion
-	told    bool   // a local says whether its entry has called the host
-	called  uint32 // this local
-	entered bool   // it may have called another function by now
+	left    uint32     // the local that has what is left
+	deep    bool       // the function may be in a deep recursion
+	told    bool       // a local says whether its entry has called the host
+	called  uint32     // this local
+	until   uint32     // the local at whose value of a loop's counter a block of iterations ends
+	counted []counting // loops to come, and the one that is written
+	entered bool       // it may have called another function by now
 	copies  copies
 }
 
@@ -27,12 +29,17 @@ func (w *writer) function(out []byte, c code) ([]byte, *Error) {
 	if err := s.look(w, c); err != nil {
 		return nil, err
 	}
-	b := &body{w: w, code: c, out: out, copied: c.at, charges: s.charges, local: s.local, frames: w.opened[:0]}
+	b := &body{w: w, code: c, out: out, copied: c.at, charges: s.charges, counted: s.counted, local: s.local, frames: w.opened[:0]}
 	b.reserve(c.at - c.head)
 	b.left = uint32(c.locals)
-	b.called = b.left
+	b.until = b.left
 	groups := c.groups
 	if b.local {
+		groups++
+		b.until++
+	}
+	b.called = b.until
+	if len(b.counted) > 0 {
 		groups++
 		b.called++
 	}
@@ -48,6 +55,9 @@ func (w *writer) function(out []byte, c code) ([]byte, *Error) {
 	b.out = append(b.out, c.data[c.head:c.at]...)
 	if b.local {
 		b.out = append(b.out, 1, i64Type[0])
+	}
+	if len(b.counted) > 0 {
+		b.out = append(b.out, 1, i32Type[0])
 	}
 	if b.told {
 		b.out = append(b.out, 1, i32Type[0])

@@ -74,6 +74,12 @@ func (s *survey) end(w *writer, c *code, region int32) int32 {
 	up.escape = min(up.escape, f.escape)
 	s.constructs[f.construct] |= sizeOf(c.start - int(f.start))
 	k := s.constructs[f.construct]
+	if isOpen(k) && isLean(k) && k&short != 0 && k&brief == 0 && f.escape >= int32(top) && !w.each {
+		if l, ok := findCounted(*c, int(f.start)); ok {
+			s.constructs[f.construct] |= counts
+			s.counted = append(s.counted, l)
+		}
+	}
 	if k&isLoop == 0 {
 		s.join(region, &f)
 		s.passed = min(f.passed, int32(top-1))

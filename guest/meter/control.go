@@ -45,6 +45,9 @@ func (b *body) begin() {
 		if around := b.loop(b.data[b.immediate:b.at], b.w.survey.constructs[b.made]); around > 0 {
 			f.state |= twofold
 			f.label += around
+			if b.w.survey.constructs[b.made]&counts != 0 {
+				f.state |= blocks
+			}
 		}
 	case opTryTable:
 		b.tryTable()
@@ -82,6 +85,9 @@ func (b *body) finish() {
 	if f.state&twofold != 0 {
 		b.labels -= added
 		b.flush(b.at)
+		if f.state&blocks != 0 {
+			b.nextBlock()
+		}
 		b.behind()
 	}
 	if f.state&wasLoop == 0 {
@@ -115,7 +121,11 @@ func (b *body) branch() {
 	if int(b.first) == len(b.frames)-1 {
 		b.exit()
 	}
-	b.join(b.target(b.first))
+	to := b.target(b.first)
+	if to.state&blocks != 0 {
+		b.untilEnd()
+	}
+	b.join(to)
 	b.relabel(b.first, b.immediate, b.at)
 	b.dead = b.dead || b.op == opBr
 }

@@ -21,6 +21,7 @@ const (
 	wasDead = 1 << iota // the code before it is never reached
 	wasLoop
 	twofold // a loop that became two
+	blocks  // a counted loop that runs block by block
 )
 
 // added is how many constructs stand around the code of a loop that became two.

@@ -38,8 +38,9 @@ const (
 	opI32Const           Opcode = 0x41
 	opI64Const           Opcode = 0x42
 	opI32Eqz             Opcode = 0x45
-	opI32LeU             Opcode = 0x4d
+	opI32LtU             Opcode = 0x49
 	opI32GtU             Opcode = 0x4b
+	opI32LeU             Opcode = 0x4d
 	opI32Ne              Opcode = 0x47
 	opI64Ne              Opcode = 0x52
 	opI64LtS             Opcode = 0x53
@@ -47,7 +48,10 @@ const (
 	opI64GeS             Opcode = 0x59
 	opI32Add             Opcode = 0x6a
 	opI32Sub             Opcode = 0x6b
+	opI32Mul             Opcode = 0x6c
+	opI32And             Opcode = 0x71
 	opI32Or              Opcode = 0x72
+	opI32ShrU            Opcode = 0x76
 	opI64Add             Opcode = 0x7c
 	opI64Sub             Opcode = 0x7d
 	opI64Mul             Opcode = 0x7e

@@ -229,6 +229,14 @@ func (b *body) loop(blockType []byte, k uint8) (around int32) {
 	head(opBlock)
 	head(opLoop)
 	b.emit(opBlock, empty)
+	if k&counts != 0 {
+		b.due(opI64LtS)
+		b.with(opBrIf, 0)
+		b.block(&b.counted[0])
+		b.cost = blockUnits
+		head(opLoop)
+		return added
+	}
 	head(opLoop)
 	b.due(opI64LtS)
 	b.with(opBrIf, 1)

@@ -238,11 +238,29 @@ func (g *generator) statement(depth int) {
 	case 7:
 		g.value(t, depth+1)
 		g.WriteByte(0x1a)
-	case 8: // a loop in which little happens
-		g.WriteString("\x41" + leb(1+g.IntN(20)) + "\x21\x03\x03\x40")
-		g.leaf(0x7e)
-		g.WriteString("\x21\x04\x20\x03\x41\x01\x6b\x22\x03\x0d\x00\x0b")
+	case 8:
+		g.count()
 	}
+}
+
+// count writes a loop in which little happens, and which counts up or down.
+func (g *generator) count() {
+	first := 1 + g.IntN(20)
+	end := "\x41\x01\x6b\x22\x03\x0d\x00\x0b"
+	switch g.IntN(3) {
+	case 0:
+		end = "\x41\x7f\x6a\x22\x03\x0d\x00\x0b"
+	case 1:
+		first *= 2
+		end = "\x41\x02\x6a\x22\x03\x41\x2c\x47\x0d\x00\x0b"
+	}
+	g.WriteString("\x41" + leb(first) + "\x21\x03\x03\x40")
+	g.leaf(0x7e)
+	g.WriteString("\x21\x04")
+	if g.IntN(2) == 0 {
+		g.WriteString("\x20\x03\x41\x01\x71\x04\x40\x20\x04\xc4\x21\x05\x0b")
+	}
+	g.WriteString(strings.Repeat("\x01", 60*g.IntN(2)) + "\x20\x03" + end)
 }
 
 // budget takes one from global 0.

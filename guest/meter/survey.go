@@ -15,6 +15,7 @@ type survey struct {
 	back, home int32 // the latest charge on a way back, and that to which the call before belongs
 	bare       int32 // the charge that follows a call, if no other charge is on the way back
 	ways       []way
+	counted    []counting // in the order of their places
 }
 
 // A charge is a cost, and the place in the module where it is subtracted.
@@ -39,9 +40,10 @@ const (
 	nests               // a loop repeats in it
 	calls               // it calls, or works on a length
 	isLoop
-	open  // a loop: some way from its head back to it has no safe point
-	short // it has few bytes of code
-	brief // it has very few
+	open   // a loop: some way from its head back to it has no safe point
+	short  // it has few bytes of code
+	brief  // it has very few
+	counts // a counted loop
 )
 
 const (
@@ -63,7 +65,7 @@ func (s *survey) look(w *writer, c code) *Error {
 	s.charges = append(s.charges[:0], charge{at: uint32(c.at)})
 	s.frames = append(s.frames[:0], frame{escape: 1, passed: everywhere})
 	s.try, s.tails = false, false
-	s.ways = s.ways[:0]
+	s.ways, s.counted = s.ways[:0], s.counted[:0]
 	s.passed, s.back, s.bare = nowhere, nowhere, nowhere
 	region := int32(0)
 	for c.more() {
