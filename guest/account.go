@@ -77,12 +77,10 @@ func (acc *account) exhausted() bool {
 	return b != 0 && acc.used.Load() >= b
 }
 
-// chunk returns how much fuel the guest gets now: n, unless a slice or the budget ends before. The
-// guest must call the host from time to time, but where it does so changes nothing else: a slice
-// and the budget end at the first check after their last unit.
-func (acc *account) chunk(n int64) int64 { return max(acc.cut(n), 0) }
-
-// cut is chunk, but negative if more is used than a slice or the budget has.
+// cut returns how much fuel the guest gets now: n, unless a slice or the budget ends before. It is
+// negative if more is used than a slice or the budget has. The guest must call the host from time
+// to time, but where it does so changes nothing else: a slice and the budget end at the first check
+// after their last unit.
 func (acc *account) cut(n int64) int64 {
 	used := acc.used.Load()
 	if acc.fuelSlice.Load() != 0 {

@@ -195,12 +195,32 @@ func (a *activation) look() {
 	if a.account.fuelOver() {
 		inside.Happen(a.Context, FuelEvent, float64(a.account.used.Load()))
 	}
+	a.pause(true)
+	if in := a.in; in.left != nil && in.given < 0 { // a recursive function would look again and again
+		in.given = 0
+		in.left.Set(0)
+	}
+}
+
+// lookBack is look where no slice, budget and frame of fuel ends: these places depend on the clock.
+func (a *activation) lookBack() {
+	a.charge()
+	if a.in.alert.Load() {
+		a.heed()
+	}
+	a.in.pace.looksEarly()
+	a.pause(false)
+}
+
+// pause handles a pending request, an ended context, the end of the budget if it may end here, and
+// the end of the slice. Then it lets the guest continue.
+func (a *activation) pause(budget bool) {
 	if a.asked() {
 		a.keeper().apart(func() { cocoon.SafePoint(a.Context) })
 	} else {
 		cocoon.SafePoint(a.Context)
 	}
-	a.heedContext()
+	a.heedContext(budget)
 	now := notify.Now()
 	a.in.pace.passed(now)
 	if a.account.over(now) {
@@ -218,12 +238,12 @@ func (a *activation) heed() {
 	a.pass(false)
 }
 
-// heedContext ends the call if its context or its budget has ended.
-func (a *activation) heedContext() {
+// heedContext ends the call if its context has ended, or its budget.
+func (a *activation) heedContext(budget bool) {
 	if a.Context.Err() != nil {
 		a.stop(context.Cause(a.Context))
 	}
-	if acc := a.account; acc.exhausted() {
+	if acc := a.account; budget && acc.exhausted() {
 		a.stop(&FuelError{Function: a.function.task, Used: acc.used.Load(), Budget: acc.budget.Load()})
 	}
 }
@@ -277,7 +297,7 @@ func (a *activation) refill(over bool) {
 	}
 	in.given = in.pace.units
 	if in.module.config.Mechanism == Fuel {
-		in.given = in.frame.chunk(a.account.chunk(in.given))
+		in.given = in.frame.cut(a.account.cut(in.given))
 	}
 	if over || in.alert.Load() || a.Context.Err() != nil {
 		in.given = -1

@@ -77,10 +77,8 @@ func (f *frame) look(in *Instance) {
 	}
 }
 
-// chunk returns how much fuel the guest gets now: n, unless the frame ends before.
-func (f *frame) chunk(n int64) int64 { return max(f.cut(n), 0) }
-
-// cut is chunk, but negative if the frame is overdrawn.
+// cut returns how much fuel the guest gets now: n, unless the frame ends before. It is negative if
+// the frame is overdrawn.
 func (f *frame) cut(n int64) int64 {
 	if f.bound.Load() {
 		n = min(n, f.left.Load())

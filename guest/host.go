@@ -20,6 +20,7 @@ func provide(ctx context.Context, r wazero.Runtime, compiled wazero.CompiledModu
 			host.NewFunctionBuilder().WithGoModuleFunction(f, params, results).Export(name)
 		}
 		export(meter.Safepoint, atSafePoint, nil, nil)
+		export(meter.Back, atWayBack, nil, nil)
 		export(meter.Wait, atWait, []api.ValueType{i32, i64, i64, i32}, []api.ValueType{i32})
 		export(meter.Notify, atNotify, []api.ValueType{i32, i32}, []api.ValueType{i32})
 		_, err := host.Instantiate(ctx)
@@ -73,6 +74,15 @@ func atSafePoint(ctx context.Context, mod api.Module, _ []uint64) {
 		a.account.used.Add(stray(mod))
 	}
 	a.look()
+}
+
+// atWayBack is the host function that a guest with fuel calls when it returns from a recursion.
+func atWayBack(ctx context.Context, mod api.Module, _ []uint64) {
+	if a := activationOf(ctx); a != nil && a.in.api == mod {
+		a.lookBack()
+	} else {
+		cocoon.SafePoint(ctx)
+	}
 }
 
 // strayUnits are what stray gives.

@@ -46,7 +46,7 @@ func (w *writer) function(out []byte, c code) ([]byte, *Error) {
 	checked := w.flags[c.function]&checked != 0
 	b.deep = checked && s.calls()
 	w.places.begin(c.body, len(b.out))
-	b.told = b.deep && w.mechanism == Epoch && s.tails
+	b.told = b.deep && s.tails
 	if b.told {
 		groups++
 	}

@@ -120,7 +120,14 @@ func run(t testing.TB, engine wazero.RuntimeConfig, metered []byte, slice int64)
 		g.given += g.slice - left
 		g.left.Set(uint64(g.slice))
 	})
-	_, err := r.NewHostModuleBuilder(meter.Host).NewFunctionBuilder().WithGoModuleFunction(safepoint, nil, nil).Export(meter.Safepoint).Instantiate(ctx)
+	back := api.GoModuleFunc(func(context.Context, api.Module, []uint64) {
+		g.calls++
+		if g.at != nil {
+			g.at()
+		}
+	})
+	_, err := r.NewHostModuleBuilder(meter.Host).NewFunctionBuilder().WithGoModuleFunction(safepoint, nil, nil).Export(meter.Safepoint).
+		NewFunctionBuilder().WithGoModuleFunction(back, nil, nil).Export(meter.Back).Instantiate(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

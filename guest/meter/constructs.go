@@ -61,8 +61,7 @@ func (s *survey) branch(c *code, region int32, label uint32, top int) {
 }
 
 // end takes in the end of the innermost construct. The code after it belongs to the charge of the
-// code before it, if it is certain that the construct comes to its end, and no call in it may lead
-// into a deep recursion.
+// code before it, if it is certain that the construct comes to its end.
 func (s *survey) end(w *writer, c *code, region int32) int32 {
 	top := len(s.frames) - 1
 	f := s.frames[top]
@@ -93,24 +92,10 @@ func (s *survey) end(w *writer, c *code, region int32) int32 {
 		s.constructs[up.construct] |= nests
 	}
 	s.constructs[up.construct] |= k & (nests | calls)
-	certain := f.escape >= int32(top)
-	switch back := k&calls != 0 && w.flags[c.function]&checked != 0; {
-	case f.region == dead || w.mechanism != Fuel || certain && !back:
+	if f.region == dead || w.mechanism != Fuel || f.escape >= int32(top) {
 		return f.region
-	case !back:
-		return s.region(w, c, f.region, false)
 	}
-	bare := region == s.bare && region != dead && s.charges[region].cost == onTheWay
-	region = s.backFrom(w, c, f.region)
-	if !certain {
-		s.back = nowhere
-	}
-	if bare {
-		s.bare = region
-	} else {
-		s.ways = append(s.ways, way{region: region, home: f.region, certain: certain})
-	}
-	return region
+	return s.region(w, c, f.region, false)
 }
 
 // join notes that this code leads to the end of a construct.

@@ -17,6 +17,11 @@
 //     expected value (i64), the timeout (i64) and the size of the value in bytes (i32). Notify
 //     takes an address and a count (i32). They return the results of memory.atomic.wait and
 //     memory.atomic.notify. The metered module has checked that the address exists and is aligned.
+//   - With fuel, and if functions of it call one another in a circle, it also imports "cocoon"
+//     "back", after the others, and indices are one higher still. A function that has called the
+//     host at its entry calls it when it returns. So the return from a deep recursion comes to safe
+//     points, too. What runs there has been charged before: no slice of fuel should end there,
+//     because these places depend on where slices began.
 //   - It exports the global "cocoon:left" (epoch) or "cocoon:fuel" (fuel), an i64. It starts as 0,
 //     so that the first safe point calls the host, maybe in the start function.
 //   - It exports its shadow stack pointer as "cocoon:sp" if it has one: a mutable i32 global that

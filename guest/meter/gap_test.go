@@ -86,11 +86,7 @@ func testReturning(t *testing.T, wasm []byte) {
 		if got := invoke(t, g, "f", 100_000); got != 100_000 {
 			t.Errorf("f returns %d", got)
 		}
-		least := there / 2
-		if mechanism == meter.Fuel {
-			least = there / 10 // there is less to do on the way back
-		}
-		if back < least || back > 3*there {
+		if back < there/2 || back > 3*there {
 			t.Errorf("%v: %d safe points on the way there, and %d back", mechanism, there, back)
 		}
 	}

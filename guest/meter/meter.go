@@ -6,7 +6,7 @@ import (
 )
 
 // Host is the module name of the imports that a metered module needs: the function Safepoint,
-// without parameters and results, and the functions Wait and Notify if the module uses them.
+// without parameters and results, and the functions Wait, Notify and Back if the module uses them.
 const Host = "cocoon"
 
 // Names of the items that a metered module has in addition to its own.
@@ -14,6 +14,7 @@ const (
 	Safepoint   = "safepoint"    // the imported function, of module Host
 	Wait        = "wait"         // the imported function that waits in shared memory
 	Notify      = "notify"       // the imported function that ends such waits
+	Back        = "back"         // fuel: the imported function of the way back from recursions
 	LeftExport  = "cocoon:left"  // epoch: an i64 global. What is left; negative when it is used up
 	FuelExport  = "cocoon:fuel"  // fuel: the same
 	StackExport = "cocoon:sp"    // the module's own shadow stack pointer, an i32 global, if known

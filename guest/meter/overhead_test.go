@@ -126,7 +126,8 @@ func hosted(t testing.TB, ctx context.Context, wasm []byte) api.Module {
 		}
 		left.Set(1_000_000)
 	})
-	_, err := r.NewHostModuleBuilder(meter.Host).NewFunctionBuilder().WithGoModuleFunction(safepoint, nil, nil).Export(meter.Safepoint).Instantiate(ctx)
+	_, err := r.NewHostModuleBuilder(meter.Host).NewFunctionBuilder().WithGoModuleFunction(safepoint, nil, nil).Export(meter.Safepoint).
+		NewFunctionBuilder().WithFunc(func() {}).Export(meter.Back).Instantiate(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

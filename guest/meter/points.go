@@ -92,9 +92,8 @@ func (b *body) callHost() {
 }
 
 // exit writes what a function ends with, before the instruction that was read. The return from a
-// deep recursion would pass no safe point. With fuel, the charges after its calls are safe points.
-// With epochs, nothing is charged there, therefore a recursive function that has called the host at
-// its entry comes to another safe point when it returns: between two such functions lies no more
+// deep recursion would pass no safe point. Therefore a recursive function that has called the host
+// at its entry comes to another safe point when it returns: between two such functions lies no more
 // than what one slice entered. enterAgain does this, and in a function with tail calls, exit.
 func (b *body) exit() {
 	if b.told && b.entered && !b.dead {
@@ -103,11 +102,23 @@ func (b *body) exit() {
 		b.emit(opIf, empty)
 		b.i32(0)
 		b.with(opLocalSet, b.called)
-		b.subtract(most)
-		b.check()
+		b.wayBack()
 		b.emit(opEnd)
 	}
 	b.leave()
+}
+
+// wayBack writes the safe point of the way back. With fuel, the code of the way back is charged
+// already, so that there is nothing to compare.
+func (b *body) wayBack() {
+	if b.w.mechanism == Epoch {
+		b.subtract(most)
+		b.check()
+		return
+	}
+	b.save()
+	b.with(opCall, b.w.safepoint+uint32(b.w.hosts)-1)
+	b.load()
 }
 
 // enterAgain calls the host at the entry of a recursive function, and then the function itself, with the
@@ -121,7 +132,10 @@ func (b *body) enterAgain(charged uint32) {
 	b.i64(0)
 	b.due(opI64GeS)
 	b.emit(opSelect)
-	b.i64(int64(min(charged, most)))
+	if b.w.mechanism == Epoch {
+		charged = min(charged, most)
+	}
+	b.i64(int64(charged))
 	b.emit(opI64Add)
 	b.set()
 	b.save()
@@ -131,8 +145,7 @@ func (b *body) enterAgain(charged uint32) {
 	}
 	b.with(opCall, b.w.shift(uint32(b.function)))
 	b.load()
-	b.subtract(most)
-	b.check()
+	b.wayBack()
 	b.save()
 	b.emit(opReturn)
 }
@@ -142,9 +155,7 @@ func (b *body) chargeHere() {
 	if len(b.charges) > 0 && int(b.charges[0].at) == b.at {
 		c := b.charges[0]
 		b.charges = b.charges[1:]
-		if b.subtract(c.cost &^ onTheWay); c.cost > onTheWay {
-			b.check()
-		}
+		b.subtract(c.cost)
 	}
 }
 
@@ -166,7 +177,7 @@ func (b *body) entry(checked bool) {
 			b.callHost()
 			b.i32(1)
 			b.with(opLocalSet, b.called)
-		case b.deep && b.w.mechanism == Epoch:
+		case b.deep:
 			b.enterAgain(charged)
 		default:
 			b.callHost()

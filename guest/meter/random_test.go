@@ -283,8 +283,9 @@ func (g *generator) straight(t byte, depth int) {
 // are in the table. Only direct calls lead to the others, and the last two call at most each other.
 func random(seed uint64, throws bool) []byte {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), functions: 7, throws: throws}
-	// It bounds the depth of calls. A trap costs the interpreter the square of the depth.
-	budget := int64(longtest.Count(1500, 300))
+	// It bounds the depth of calls. A trap costs the interpreter the square of the depth,
+	// and it has 2000 frames; with slices of 0 each call of a recursive function has two.
+	budget := int64(longtest.Count(900, 300))
 	var types, bodies []string
 	for f := range g.functions {
 		g.Reset()

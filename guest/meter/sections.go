@@ -52,7 +52,7 @@ func (w *writer) add(out []byte, id int, r *reader) []byte {
 		}
 	case importSection:
 		out = append(appendU32(out, n+uint32(w.hosts)), rest...)
-		for _, f := range hostFunctions[:w.hosts] {
+		for _, f := range w.provided {
 			out = appendName(appendName(out, Host), f.name)
 			out = appendU32(append(out, kindFunction), w.typeIndex(f.signature))
 		}
@@ -153,8 +153,10 @@ func (w *writer) newTypes() []string {
 			list = append(list, t)
 		}
 	}
-	for _, f := range hostFunctions[1:w.hosts] {
-		add(f.signature)
+	for _, f := range w.provided {
+		if f.signature != functionType("", "") {
+			add(f.signature)
+		}
 	}
 	for _, key := range w.use.keys {
 		add(w.bulkType(key))

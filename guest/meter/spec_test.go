@@ -214,6 +214,7 @@ func provideHost(t *testing.T, r wazero.Runtime) {
 	wait := func(uint32, uint64, uint64, uint32) uint32 { return 2 } // its time is over
 	notify := func(uint32, uint32) uint32 { return 0 }
 	_, err := r.NewHostModuleBuilder(meter.Host).NewFunctionBuilder().WithFunc(safepoint).Export(meter.Safepoint).
+		NewFunctionBuilder().WithFunc(func() {}).Export(meter.Back).
 		NewFunctionBuilder().WithFunc(wait).Export(meter.Wait).
 		NewFunctionBuilder().WithFunc(notify).Export(meter.Notify).Instantiate(context.Background())
 	if err != nil {

@@ -11,27 +11,14 @@ type survey struct {
 	try        bool
 	tails      bool // it has tail calls
 	frames     []frame
-	passed     int32 // the innermost frame within which a safe point was certainly passed
-	back, home int32 // the latest charge on a way back, and that to which the call before belongs
-	bare       int32 // the charge that follows a call, if no other charge is on the way back
-	ways       []way
+	passed     int32      // the innermost frame within which a safe point was certainly passed
 	counted    []counting // in the order of their places
 }
 
 // A charge is a cost, and the place in the module where it is subtracted.
 type charge struct {
 	at   uint32
-	cost uint32 // and onTheWay
-}
-
-// onTheWay is a bit of a charge's cost: what is charged runs on the way back from a deep recursion,
-// where no other safe point may be.
-const onTheWay = 1 << 31
-
-// A way is the code after a construct with calls, whose ways back pass a charge before.
-type way struct {
-	region, home int32 // its charge, and that of the code before the construct
-	certain      bool  // the construct certainly comes to its end
+	cost uint32
 }
 
 // Bits of a construct.
@@ -65,8 +52,8 @@ func (s *survey) look(w *writer, c code) *Error {
 	s.charges = append(s.charges[:0], charge{at: uint32(c.at)})
 	s.frames = append(s.frames[:0], frame{escape: 1, passed: everywhere})
 	s.try, s.tails = false, false
-	s.ways, s.counted = s.ways[:0], s.counted[:0]
-	s.passed, s.back, s.bare = nowhere, nowhere, nowhere
+	s.counted = s.counted[:0]
+	s.passed = nowhere
 	region := int32(0)
 	for c.more() {
 		if len(s.frames) == 0 {
@@ -78,7 +65,7 @@ func (s *survey) look(w *writer, c code) *Error {
 			break
 		}
 		region = s.step(w, &c, region)
-		if region != dead && (w.each || s.charges[region].cost&^onTheWay > most/2) && int(s.charges[len(s.charges)-1].at) != c.at {
+		if region != dead && (w.each || s.charges[region].cost > most/2) && int(s.charges[len(s.charges)-1].at) != c.at {
 			region = s.region(w, &c, region, false) // else much fuel would be charged at once
 		}
 	}
@@ -88,7 +75,6 @@ func (s *survey) look(w *writer, c code) *Error {
 	if c.err != nil {
 		return c.err
 	}
-	s.settle()
 	s.local = !s.try && !w.each && s.suitsLocal(w.mechanism)
 	return nil
 }
@@ -119,9 +105,6 @@ func (s *survey) step(w *writer, c *code, region int32) int32 {
 	}
 	if region != dead {
 		s.add(region, w.price(c))
-		if w.mechanism == Fuel && !w.each && w.isChecked(c) {
-			s.advance(region)
-		}
 	}
 	top := len(s.frames) - 1
 	switch c.op {
@@ -160,10 +143,6 @@ func (s *survey) step(w *writer, c *code, region int32) int32 {
 		if w.isChecked(c) {
 			s.passed = int32(top)
 		}
-		if w.mechanism == Fuel && w.flags[c.function]&checked != 0 && w.isCall(c.op) {
-			s.bare = s.backFrom(w, c, region) // no safe point may be on the way back
-			return s.bare
-		}
 	}
 	return region
 }
@@ -177,52 +156,8 @@ func (s *survey) region(w *writer, c *code, before int32, loop bool) int32 {
 	return int32(len(s.charges) - 1)
 }
 
-// backFrom begins a charge after a call: for the code on the way back.
-func (s *survey) backFrom(w *writer, c *code, call int32) int32 {
-	if call != s.back || s.charges[call].cost != 0 {
-		s.home = call
-	}
-	s.back = s.region(w, c, call, false)
-	s.charges[s.back].cost = onTheWay
-	return s.back
-}
-
-// advance takes in a call of a function with a safe point. If the code since an earlier call is
-// certain to come to it, that code is charged before the earlier call: the way back from there
-// leads through the function's safe point.
-func (s *survey) advance(region int32) {
-	if region != s.back {
-		return
-	}
-	if cost := s.charges[region].cost &^ onTheWay; s.charges[s.home].cost&^onTheWay+cost <= most/2 {
-		s.add(s.home, cost)
-		s.charges[region].cost = 0
-	}
-}
-
-// settle spares the charges on ways back that are small, where others are before.
-func (s *survey) settle() {
-	for _, w := range s.ways {
-		c := &s.charges[w.region]
-		cost := c.cost &^ onTheWay
-		switch {
-		case cost > small:
-		case w.certain && s.charges[w.home].cost&^onTheWay+cost <= most/2:
-			s.add(w.home, cost)
-			c.cost = 0
-		default:
-			c.cost = cost
-		}
-	}
-}
-
-// small is a cost that hardly matters on the way back, compared with the cost of the call.
-const small = 16
-
 func (s *survey) add(region int32, cost uint32) {
-	flag := s.charges[region].cost & onTheWay
-	sum := uint64(s.charges[region].cost&^onTheWay) + uint64(cost)
-	s.charges[region].cost = uint32(min(sum, onTheWay-1)) | flag
+	s.charges[region].cost = uint32(min(uint64(s.charges[region].cost)+uint64(cost), math.MaxUint32))
 }
 
 // calls reports whether the function calls.

@@ -1,15 +1,25 @@
 package meter
 
+import "slices"
+
 // The engine's memory.atomic.wait stops the goroutine of the call: the host could run no other
 // thread of the instance, and could not end the wait. So a module with shared memory calls the host
 // instead, after an atomic load, which traps as the instruction does.
 
-// hostFunctions are the functions of the host that metered modules import, in their order: all
-// modules import the first, and modules that wait or notify import the others.
-var hostFunctions = [...]struct{ name, signature string }{
-	{Safepoint, functionType("", "")},
-	{Wait, functionType(i32Type+i64Type+i64Type+i32Type, i32Type)},
-	{Notify, functionType(i32Type+i32Type, i32Type)},
+// A hostFunction is a function of the host that metered modules import.
+type hostFunction struct{ name, signature string }
+
+// imports returns the functions of the host that the module imports, in their order.
+func (w *writer) imports() []hostFunction {
+	list := []hostFunction{{Safepoint, functionType("", "")}}
+	if w.use.waits {
+		list = append(list, hostFunction{Wait, functionType(i32Type+i64Type+i64Type+i32Type, i32Type)},
+			hostFunction{Notify, functionType(i32Type+i32Type, i32Type)})
+	}
+	if w.mechanism == Fuel && slices.ContainsFunc(w.flags, func(f uint8) bool { return f&checked != 0 }) {
+		list = append(list, hostFunction{Back, functionType("", "")}) // the last one: see body.wayBack
+	}
+	return list
 }
 
 // isWait reports whether an instruction waits in shared memory, or notifies threads that do.

@@ -5,6 +5,7 @@ type writer struct {
 	*module
 	graph     *graph
 	use       *use
+	provided  []hostFunction
 	added     []string // types, in the order of their indices
 	survey    survey
 	opened    []opened // reused by each function
@@ -75,9 +76,8 @@ func (w *writer) write() ([]byte, error) {
 		return nil, err
 	}
 	w.graph, w.use = g, u
-	if u.waits {
-		w.hosts = len(hostFunctions)
-	}
+	w.provided = w.imports()
+	w.hosts = len(w.provided)
 	w.safepoint, w.counter = uint32(w.imported), uint32(w.globals)
 	w.added = w.newTypes()
 	w.findStack()
