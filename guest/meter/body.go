@@ -119,7 +119,7 @@ func (b *body) instead() {
 func (b *body) flushCharge() {
 	if len(b.charges) > 0 && int(b.charges[0].at) == b.at {
 		b.flush(b.at)
-		b.chargeHere()
+		b.chargeAndLook()
 	}
 }
 

@@ -159,6 +159,19 @@ func (b *body) chargeHere() {
 	}
 }
 
+// chargeAndLook is chargeHere with a safe point where a recursive function may be on its way back:
+// otherwise a deep recursion would be charged much on its way back without a look.
+func (b *body) chargeAndLook() {
+	if len(b.charges) == 0 || int(b.charges[0].at) != b.at {
+		return
+	}
+	c := b.charges[0]
+	b.chargeHere()
+	if b.w.mechanism == Fuel && b.deep && b.entered && !c.meets && (c.cost > 0 || c.looks) {
+		b.check()
+	}
+}
+
 // entry writes what a function begins with.
 func (b *body) entry(checked bool) {
 	b.load()
@@ -196,7 +209,7 @@ func (b *body) loopCharge() {
 	if b.w.mechanism == Epoch && len(b.charges) > 0 && int(b.charges[0].at) == b.at && b.charges[0].cost <= light {
 		b.charges = b.charges[1:]
 	}
-	b.chargeHere()
+	b.chargeAndLook()
 }
 
 // loop writes the head of a loop of the given type. A loop with a safe point becomes two:

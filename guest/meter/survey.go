@@ -19,6 +19,9 @@ type survey struct {
 type charge struct {
 	at   uint32
 	cost uint32
+	// In a recursive function, with fuel: a call that passes a safe point certainly follows, or the
+	// charge follows a call that may have passed none.
+	meets, looks bool
 }
 
 // Bits of a construct.
@@ -142,6 +145,10 @@ func (s *survey) step(w *writer, c *code, region int32) int32 {
 		s.constructs[s.frames[top].construct] |= calls
 		if w.isChecked(c) {
 			s.passed = int32(top)
+			s.charges[region].meets = true
+		} else if w.mechanism == Fuel && w.flags[c.function]&checked != 0 && w.isCall(c.op) {
+			region = s.region(w, c, region, false)
+			s.charges[region].looks = true
 		}
 	}
 	return region
