@@ -2,14 +2,12 @@ package guest
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/api"
 )
 
 // recursion is
@@ -29,35 +27,40 @@ var recursion = []byte("\x00asm\x01\x00\x00\x00\x01\x06\x01\x60\x01\x7f\x01\x7f\
 // and on its way back, at whatever pace it calls the host.
 func TestFuelOfRecursion(t *testing.T) {
 	rt := tasktest.Start(t, cocoon.Config{Slots: 1, QuietThrows: true})
+	const n = 10_000
+	// stop returns where a call stops, and how much it has used.
+	stop := func(budget, pace int64) (g, used uint64, stopped bool) {
+		c := Config{Mechanism: Fuel, Loop: rt.Loop(), Budget: budget, Runtime: wazero.NewRuntime(background)}
+		defer c.Runtime.Close(background)
+		m, err := Compile(background, recursion, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := instance(t, m)
+		in.pace.units = pace
+		thread := in.Spawn(background, "f", n)
+		var fuel *FuelError
+		if _, err = thread.Wait(background); err != nil && !errors.As(err, &fuel) {
+			t.Fatal(err)
+		}
+		return in.Module().ExportedGlobal("g").Get(), uint64(thread.FuelUsed()), err != nil
+	}
+	_, all, _ := stop(1<<40, mostUnits)
+	var budgets []int64
+	for b := int64(1000); b < int64(all); b += int64(longtest.Count(1511, 15_111)) {
+		budgets = append(budgets, b)
+	}
+	for b := int64(all) - 500; b < int64(all)+2; b += int64(longtest.Count(1, 10)) {
+		budgets = append(budgets, b) // at the end, only calls of the host without a look at the fuel follow
+	}
 	stops := map[bool]int{}
-	for budget := int64(1000); budget < 400_000; budget += int64(longtest.Count(1511, 15_111)) {
-		first := ""
-		for _, pace := range []int64{leastUnits, 3001, 1 << 13, 1 << 16, mostUnits} {
-			c := Config{Mechanism: Fuel, Loop: rt.Loop(), Budget: budget, Runtime: wazero.NewRuntime(background)}
-			m, err := Compile(background, recursion, c)
-			if err != nil {
-				t.Fatal(err)
+	for _, budget := range budgets {
+		g, used, stopped := stop(budget, leastUnits)
+		stops[g > 0]++
+		for _, pace := range []int64{3001, 1 << 13, 1 << 16, mostUnits} {
+			if g2, used2, stopped2 := stop(budget, pace); g2 != g || used2 != used || stopped2 != stopped {
+				t.Errorf("budget %d, pace %d: stops: %v, g is %d, %d units used; at another pace %v, %d, %d", budget, pace, stopped2, g2, used2, stopped, g, used)
 			}
-			in := instance(t, m)
-			in.pace.units = pace
-			g := in.Module().ExportedGlobal("g").(api.MutableGlobal)
-			_, err = in.Call(background, "f", 10_000)
-			var fuel *FuelError
-			if err != nil && !errors.As(err, &fuel) {
-				t.Fatal(err)
-			}
-			stops[g.Get() > 0]++
-			got := "it returns"
-			if fuel != nil {
-				got = fmt.Sprint(fuel.Used, " units used, g is ", g.Get())
-			}
-			if first == "" {
-				first = got
-			}
-			if got != first {
-				t.Errorf("budget %d, pace %d: %s; at another pace: %s", budget, pace, got, first)
-			}
-			c.Runtime.Close(background)
 		}
 	}
 	if stops[false] == 0 || stops[true] == 0 {
