@@ -64,7 +64,7 @@ func (b *body) copiesOf(k uint8) int {
 func (b *body) iterate(k uint8) (opened int32) {
 	c := copies{left: b.copiesOf(k) - 1, frame: len(b.frames), at: b.at, made: b.made + 1}
 	if len(b.charges) > 0 && int(b.charges[0].at) == b.at {
-		if c.cost = b.charges[0].cost; b.w.mechanism == Epoch {
+		if c.cost = b.charges[0].units(); b.w.mechanism == Epoch {
 			b.charges[0].cost *= uint32(c.left + 1)
 			c.cost = 0
 		}

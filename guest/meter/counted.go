@@ -33,59 +33,82 @@ const (
 	mostStep    = 1 << 16
 )
 
-// A tail is the last instructions that a scan has read, the latest one first.
-type tail [7]struct {
-	op    Opcode
-	index uint32
-	value int64
-	start int
+// A tail is the last instructions that a scan has read, and which locals they set.
+type tail struct {
+	last        [8]instruction // in a ring
+	read        uint           // their number
+	once, twice uint64         // bits of the first 64 locals
+	high        bool           // another local is set
+}
+
+type instruction struct {
+	op        Opcode
+	index     uint32
+	start, at int
 }
 
 // put takes in an instruction.
 func (t *tail) put(c *code) {
-	copy(t[1:], t[:])
-	t[0].op, t[0].index, t[0].start = c.op, c.first, c.start
-	if c.op == opI32Const {
-		r := reader{data: c.data, at: c.immediate, end: c.at}
-		t[0].value = r.signed(5)
+	t.last[t.read%8] = instruction{op: c.op, index: c.first, start: c.start, at: c.immediate}
+	t.read++
+	if c.op == opLocalSet || c.op == opLocalTee {
+		bit := uint64(1) << (c.first & 63)
+		t.twice |= t.once & bit
+		t.once |= bit
+		t.high = t.high || c.first > 63
 	}
 }
 
+// before returns the instruction that many before the latest one.
+func (t *tail) before(n uint) *instruction { return &t.last[(t.read-1-n)%8] }
+
 // match returns the loop that ends with these instructions.
-func (t *tail) match() (l counting, ok bool) {
-	l = counting{last: none, compare: t[0].start}
-	at := 1
-	if t[1].op == opI32Ne {
-		l.compare = t[2].start
-		switch at = 3; t[2].op {
+func (t *tail) match(c *code) (l counting, ok bool) {
+	value := func(at int) int32 {
+		r := reader{data: c.data, at: at, end: c.end}
+		return int32(r.signed(5))
+	}
+	l = counting{last: none, compare: t.before(0).start}
+	n := uint(1)
+	if t.before(1).op == opI32Ne {
+		final := t.before(2)
+		l.compare, n = final.start, 3
+		switch final.op {
 		case opI32Const:
-			l.value = int32(t[2].value)
+			l.value = value(final.at)
 		case opLocalGet:
-			l.last = t[2].index
+			l.last = final.index
 		default:
 			return l, false
 		}
 	}
-	tee, add, by, get := &t[at], &t[at+1], &t[at+2], &t[at+3]
-	l.counter, l.step = tee.index, int32(by.value)
+	tee, add, by, get := t.before(n), t.before(n+1), t.before(n+2), t.before(n+3)
+	if t.read < uint(n)+4 || tee.op != opLocalTee || add.op != opI32Add || by.op != opI32Const || get.op != opLocalGet {
+		return l, false
+	}
+	l.counter, l.step = tee.index, value(by.at)
 	size := max(l.step, -l.step)
-	return l, tee.op == opLocalTee && add.op == opI32Add && by.op == opI32Const && get.op == opLocalGet &&
-		get.index == tee.index && l.last != l.counter && 0 < size && size <= mostStep && size&(size-1) == 0
+	isSet := func(bits uint64, local uint32) bool { return bits>>(local&63)&1 != 0 }
+	return l, get.index == tee.index && 0 < size && size <= mostStep && size&(size-1) == 0 && !t.high &&
+		!isSet(t.twice, l.counter) && (l.last == none || !isSet(t.once, l.last))
 }
 
 // findCounted returns what is known of a loop whose code begins at a place, and ends where c has
 // read an end, if it is a counted one. The code has no errors.
 func findCounted(c code, from int) (counting, bool) {
-	if c.start-from < 2 || Opcode(c.data[c.start-2]) != opBrIf || c.data[c.start-1] != 0 {
+	if c.start-from < 5 || Opcode(c.data[c.start-2]) != opBrIf || c.data[c.start-1] != 0 {
 		return counting{}, false // most other loops end otherwise
 	}
 	c.at, c.end = from, c.start
-	all := c
 	var t tail
 	depth, branches, cost := uint32(0), 0, int64(0)
 	for c.more() {
 		c.next()
 		t.put(&c)
+		if isSimple(c.op) {
+			cost += int64(costs[c.op])
+			continue
+		}
 		cost += Cost(c.op)
 		switch c.op {
 		case opBlock, opLoop, opIf:
@@ -100,20 +123,11 @@ func findCounted(c code, from int) (counting, bool) {
 			return counting{}, false
 		}
 	}
-	l, ok := t.match()
+	l, ok := t.match(&c)
 	if !ok || branches != 1 || cost > blockUnits/leastLength {
 		return counting{}, false
 	}
 	l.length = int32(blockUnits / cost)
-	for all.more() {
-		all.next()
-		if sets := all.op == opLocalSet || all.op == opLocalTee; !sets {
-			continue
-		}
-		if all.first == l.last || all.first == l.counter && all.at < l.compare {
-			return counting{}, false
-		}
-	}
 	return l, true
 }
 
@@ -188,7 +202,7 @@ func (b *body) chargeEach(number func()) {
 	if len(b.charges) == 0 || int(b.charges[0].at) != b.at {
 		return
 	}
-	cost := b.charges[0].cost
+	cost := b.charges[0].units()
 	b.charges = b.charges[1:]
 	b.get()
 	number()

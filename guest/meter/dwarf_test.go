@@ -27,17 +27,15 @@ func trace(t *testing.T, m *guest, function string, args ...uint64) string {
 	return aside.ReplaceAllString(err.Error(), "")
 }
 
-// TestTraces: a trap of a metered guest names the same lines of the source. With epochs, small slices
-// would show recursive functions twice.
+// TestTraces: a trap of a metered guest names the same lines of the source. Small slices would
+// show recursive functions twice.
 func TestTraces(t *testing.T) {
 	wasm := readTestdata(t, "traps.wasm")
 	for _, engine := range engines {
 		plain := run(t, engine, wasm, 0)
 		for _, mechanism := range mechanisms {
 			metered := startIn(t, engine, wasm, mechanism, 100)
-			if mechanism == meter.Epoch {
-				counter(metered).Set(1 << 40)
-			}
+			counter(metered).Set(1 << 40)
 			for at := range uint64(12) {
 				for _, c := range []struct {
 					function string

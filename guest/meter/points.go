@@ -155,7 +155,7 @@ func (b *body) chargeHere() {
 	if len(b.charges) > 0 && int(b.charges[0].at) == b.at {
 		c := b.charges[0]
 		b.charges = b.charges[1:]
-		b.subtract(c.cost)
+		b.subtract(c.units())
 	}
 }
 
@@ -167,7 +167,7 @@ func (b *body) chargeAndLook() {
 	}
 	c := b.charges[0]
 	b.chargeHere()
-	if b.w.mechanism == Fuel && b.deep && b.entered && !c.meets && (c.cost > 0 || c.looks) {
+	if b.w.mechanism == Fuel && b.deep && b.entered && c.cost&meets == 0 && c.cost != 0 {
 		b.check()
 	}
 }
@@ -176,7 +176,7 @@ func (b *body) chargeAndLook() {
 func (b *body) entry(checked bool) {
 	b.load()
 	b.charges[0].cost -= b.w.paid(uint32(b.function))
-	charged := b.charges[0].cost
+	charged := b.charges[0].units()
 	if b.w.mechanism == Fuel || checked {
 		b.chargeHere()
 	} else {

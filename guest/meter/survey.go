@@ -18,11 +18,17 @@ type survey struct {
 // A charge is a cost, and the place in the module where it is subtracted.
 type charge struct {
 	at   uint32
-	cost uint32
-	// In a recursive function, with fuel: a call that passes a safe point certainly follows, or the
-	// charge follows a call that may have passed none.
-	meets, looks bool
+	cost uint32 // and bits as below
 }
+
+// Bits of a charge with fuel. There are few bytes for each charge.
+const (
+	meets = 1 << 31 // a call that passes a safe point certainly follows
+	looks = 1 << 30 // it follows a call in a recursive function that may have passed none
+)
+
+// units is the cost without the bits.
+func (c charge) units() uint32 { return c.cost &^ (meets | looks) }
 
 // Bits of a construct.
 const (
@@ -68,7 +74,7 @@ func (s *survey) look(w *writer, c code) *Error {
 			break
 		}
 		region = s.step(w, &c, region)
-		if region != dead && (w.each || s.charges[region].cost > most/2) && int(s.charges[len(s.charges)-1].at) != c.at {
+		if region != dead && (w.each || s.charges[region].units() > most/2) && int(s.charges[len(s.charges)-1].at) != c.at {
 			region = s.region(w, &c, region, false) // else much fuel would be charged at once
 		}
 	}
@@ -145,10 +151,12 @@ func (s *survey) step(w *writer, c *code, region int32) int32 {
 		s.constructs[s.frames[top].construct] |= calls
 		if w.isChecked(c) {
 			s.passed = int32(top)
-			s.charges[region].meets = true
+			if w.mechanism == Fuel {
+				s.charges[region].cost |= meets
+			}
 		} else if w.mechanism == Fuel && w.flags[c.function]&checked != 0 && w.isCall(c.op) {
 			region = s.region(w, c, region, false)
-			s.charges[region].looks = true
+			s.charges[region].cost = looks
 		}
 	}
 	return region
@@ -164,7 +172,9 @@ func (s *survey) region(w *writer, c *code, before int32, loop bool) int32 {
 }
 
 func (s *survey) add(region int32, cost uint32) {
-	s.charges[region].cost = uint32(min(uint64(s.charges[region].cost)+uint64(cost), math.MaxUint32))
+	c := &s.charges[region]
+	sum := min(uint64(c.units())+uint64(cost), looks-1)
+	c.cost = uint32(sum) | c.cost&(meets|looks)
 }
 
 // calls reports whether the function calls.
