@@ -71,8 +71,12 @@ func (c *code) next() {
 				return
 			}
 		case signed5:
-			if one < 0x80 {
+			switch {
+			case one < 0x80:
 				c.at = at + 1
+				return
+			case two < 0x80:
+				c.at = at + 2
 				return
 			}
 		}

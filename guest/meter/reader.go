@@ -49,6 +49,15 @@ func (r *reader) u32() uint32 {
 		}
 	}
 	var v uint32
+	for at, shift := r.at, 0; at < r.end && shift < 28; at, shift = at+1, shift+7 { // and most others are right
+		b := r.data[at]
+		v |= uint32(b&0x7f) << shift
+		if b < 0x80 {
+			r.at = at + 1
+			return v
+		}
+	}
+	v = 0
 	for start, shift := r.at, 0; ; shift += 7 {
 		b := r.byte()
 		if r.err != nil {
@@ -68,6 +77,15 @@ func (r *reader) u32() uint32 {
 // signed skips a signed number of at most so many bytes, and returns its value if it fits 63 bits.
 func (r *reader) signed(most int) int64 {
 	var v int64
+	for at, shift := r.at, 0; at < min(r.end, r.at+most) && shift < 56; at, shift = at+1, shift+7 { // most numbers are right
+		b := r.data[at]
+		v |= int64(b&0x7f) << shift
+		if b < 0x80 {
+			r.at = at + 1
+			return v | -int64(b>>6)<<(shift+7)
+		}
+	}
+	v = 0
 	for start, shift := r.at, 0; ; shift += 7 {
 		b := r.byte()
 		if r.err != nil {
