@@ -53,7 +53,7 @@ func (a *analysis) refusedIn(s scene) (found *Warning) {
 	c.follow(a.p.Root, nil, func(n *ir.Node, conds []condition) {
 		if at := c.shareIn(s, a, conds); at != nil && found == nil {
 			found = &Warning{a.p.Errorf(at, "count the tasks as well, as in runtime.tasks > 10 and ...",
-				"%s is %v for a task that %s: %s refuses it, and %s", a.text(at), c.values[at].truth.yes, s.who, a.text(n), s.says)}
+				"%s is %v for a task that %s: %s refuses it, and %s", a.text(at), c.a.values[at].truth.yes, s.who, a.text(n), s.says)}
 		}
 	})
 	return found
@@ -62,21 +62,21 @@ func (a *analysis) refusedIn(s scene) (found *Warning) {
 // shareIn returns a comparison of two counts that a lone task decides, on the way to a throw that
 // nothing else prevents; free is the analysis of all tasks.
 func (c *contraries) shareIn(s scene, free *analysis, conds []condition) (found *ir.Node) {
-	for _, r := range c.groundsOf(conds).reads {
+	for _, r := range c.a.groundsOf(conds).reads {
 		why, way := reasonBy(r.Stub)
 		if _, counted := s.values[r.Stub]; !counted && (why == load && way != flat || r.OfState() || r.Stub == stubs.Draw) {
 			return nil // another reason may exclude the lone task
 		}
 	}
 	for _, cond := range conds {
-		c.within(cond.Node, func(n *ir.Node) {
+		c.a.within(cond.Node, func(n *ir.Node) {
 			switch n.Op {
 			case ir.OpLt, ir.OpLe, ir.OpGt, ir.OpGe:
 			default:
 				return
 			}
-			now, reached := c.values[n]
-			if found == nil && reached && now.truth.constant() && !free.values[n].truth.constant() && c.counts(n, s) > 1 {
+			now, reached := c.a.values[n]
+			if found == nil && reached && now.truth.constant() && !free.values[n].truth.constant() && c.a.counts(n, s) > 1 {
 				found = n
 			}
 		})

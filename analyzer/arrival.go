@@ -11,7 +11,7 @@ import (
 // arrivals looks for what a policy does to the arriving task because of task.*, another task, which
 // runs. Its author most likely means arriving.*.
 type arrivals struct {
-	*analysis
+	a    *analysis
 	uses map[*ir.Node]tasksIn // by expression
 	does string               // what the policy does, if it is found
 }
@@ -35,7 +35,7 @@ func (a *analysis) arrivals() {
 	if a.p.On&stubs.Enqueue == 0 || !a.p.AsksRunning() || a.p.MaySwitch() {
 		return
 	}
-	r := arrivals{analysis: a, uses: map[*ir.Node]tasksIn{}}
+	r := arrivals{a: a, uses: map[*ir.Node]tasksIn{}}
 	found, ok := r.statement(a.p.Root, nil)
 	if !ok {
 		return
@@ -65,11 +65,11 @@ var acts = map[stubs.Effect]string{stubs.Rank: "rank() orders", stubs.Background
 func (r *arrivals) statement(n *ir.Node, conds []*ir.Node) (found taskRead, ok bool) {
 	switch n.Op {
 	case ir.OpVerdict:
-		if stubs.Decision(n.Imm) == stubs.Throw && r.reached[n] {
+		if stubs.Decision(n.Imm) == stubs.Throw && r.a.reached[n] {
 			return r.alone(conds, "throw() refuses")
 		}
 	case ir.OpEffect:
-		if does := acts[r.p.Sites[n.Index].Effect]; does != "" {
+		if does := acts[r.a.p.Sites[n.Index].Effect]; does != "" {
 			if n.A != nil {
 				conds = append(conds[:len(conds):len(conds)], n.A)
 			}
@@ -134,18 +134,18 @@ func (r *arrivals) follow(n *ir.Node, in *tasksIn, locals map[int]bool) {
 	switch {
 	case n.Op == ir.OpLocal && !locals[n.Index]:
 		locals[n.Index] = true
-		r.follow(r.lets()[n.Index], in, locals)
+		r.follow(r.a.lets()[n.Index], in, locals)
 	case n.Op == ir.OpRead:
-		in.add(n, r.reads[n.Index])
-		by = r.reads[n.Index].By
+		in.add(n, r.a.reads[n.Index])
+		by = r.a.reads[n.Index].By
 	case n.Op == ir.OpTake:
-		by = r.p.Sites[n.Index].By
+		by = r.a.p.Sites[n.Index].By
 	case n.Source.List:
-		in.add(n, r.reads[n.Source.Offset])
+		in.add(n, r.a.reads[n.Source.Offset])
 	}
 	for i := 0; by != nil && i < len(by); i++ {
 		if !by[i].Constant && by[i].Type != stubs.Invalid {
-			in.add(n, r.reads[by[i].Offset])
+			in.add(n, r.a.reads[by[i].Offset])
 		}
 	}
 	r.follow(n.A, in, locals)
@@ -162,7 +162,7 @@ func (r *arrivals) asksForAny(n *ir.Node) bool {
 	if x.Op == ir.OpConst {
 		x, y = y, x
 	}
-	return x.Op == ir.OpRead && r.reads[x.Index].Stub >= stubs.ArrivingName && y.Op == ir.OpConst && y.Type == stubs.Name && y.Imm == 0
+	return x.Op == ir.OpRead && r.a.reads[x.Index].Stub >= stubs.ArrivingName && y.Op == ir.OpConst && y.Type == stubs.Name && y.Imm == 0
 }
 
 func (in *tasksIn) add(n *ir.Node, r ir.Read) {

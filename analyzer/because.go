@@ -12,9 +12,9 @@ import (
 // element.
 func (r *review) condition(n *ir.Node) string {
 	if isElement(n) {
-		return r.text(n.A) + " == " + r.text(n.B)
+		return r.a.text(n.A) + " == " + r.a.text(n.B)
 	}
-	return r.text(n)
+	return r.a.text(n)
 }
 
 // isElement reports whether n is the comparison with an element of x in [...].
@@ -28,23 +28,23 @@ func (r *review) because(n *ir.Node) string {
 	if n.Op == ir.OpNot || n.B == nil || n.A == nil {
 		return ""
 	}
-	if n.A.Type != stubs.Bool && r.text(n.A) == r.text(n.B) {
+	if n.A.Type != stubs.Bool && r.a.text(n.A) == r.a.text(n.B) {
 		return ": both sides are the same"
 	}
-	if text, _ := r.relation(n); text != "" && r.lenient {
+	if text, _ := r.a.relation(n); text != "" && r.a.lenient {
 		return ": " + text
 	}
 	where := "here"
-	if isElement(n) && !strings.HasSuffix(strings.TrimSpace(r.p.Text[:n.Pos]), "[") {
+	if isElement(n) && !strings.HasSuffix(strings.TrimSpace(r.a.p.Text[:n.Pos]), "[") {
 		where = "after the elements before it"
 	}
-	values := r.values
+	values := r.a.values
 	if always := r.catalogued(n); always != nil {
 		values, where = always, "here"
 	}
 	for _, operand := range []*ir.Node{n.A, n.B} {
-		if operand.Op != ir.OpConst && operand.Type != stubs.Bool && r.text(operand) != r.text(n) {
-			return fmt.Sprintf(": %s is %s %s", r.text(operand), r.describe(values[operand]), where)
+		if operand.Op != ir.OpConst && operand.Type != stubs.Bool && r.a.text(operand) != r.a.text(n) {
+			return fmt.Sprintf(": %s is %s %s", r.a.text(operand), r.a.describe(values[operand]), where)
 		}
 	}
 	return ""
@@ -57,7 +57,7 @@ func (r *review) catalogued(n *ir.Node) map[*ir.Node]value {
 	for _, operand := range []*ir.Node{n.A, n.B} {
 		switch operand.Op {
 		case ir.OpRead:
-			values[operand] = readValue(r.reads[operand.Index])
+			values[operand] = readValue(r.a.reads[operand.Index])
 		case ir.OpConst:
 			values[operand] = constant(operand.Type, operand.Imm)
 		default:

@@ -143,11 +143,11 @@ func (m Member) refusedBy(o Member) (at *ir.Node) {
 	}
 	j = newJoint()
 	reached := false
-	w := &pathwise{analysis: j.join(o), left: maxPaths}
-	w.learnMatch(m.Spec.Match)
+	w := &pathwise{a: j.join(o), left: maxPaths}
+	w.a.learnMatch(m.Spec.Match)
 	j.join(m)
 	j.relate()
-	w.walk(w.p.Root, func(last *ir.Node) {
+	w.walk(w.a.p.Root, func(last *ir.Node) {
 		if last.Op != ir.OpVerdict || throws(last) || reached {
 			return
 		}

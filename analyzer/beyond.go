@@ -8,11 +8,11 @@ func (r *review) beyond(n *ir.Node) {
 	whole := func(part *ir.Node, op ir.Op) bool {
 		return part != nil && part.Op == op && part.Pos == n.Pos && part.End == n.End
 	}
-	if n.Op != ir.OpAnd || !whole(n.A, ir.OpGe) || !whole(n.B, ir.OpLe) || r.values[n].truth.constant() {
+	if n.Op != ir.OpAnd || !whole(n.A, ir.OpGe) || !whole(n.B, ir.OpLe) || r.a.values[n].truth.constant() {
 		return
 	}
-	x, high := r.values[n.B.A], r.values[n.B.B]
+	x, high := r.a.values[n.B.A], r.a.values[n.B.B]
 	if x.ints.hi < high.ints.hi {
-		r.warn(n, "", "%s goes up to %d, and %s is %d at most", r.text(n), high.ints.hi, r.text(n.B.A), x.ints.hi)
+		r.a.warn(n, "", "%s goes up to %d, and %s is %d at most", r.a.text(n), high.ints.hi, r.a.text(n.B.A), x.ints.hi)
 	}
 }

@@ -25,13 +25,13 @@ func capped(members []Member, d Declared) (all []Remark) {
 				begins = fmt.Sprint(first)
 			}
 			if by.capBinds(constant(s.Type, s.First)) {
-				all = append(all, by.remark(by.effect, "begin with the cap, or raise the cap",
-					"the state %s begins with %v, which is above the cap of %s", by.state(), begins, by.text(by.effect)))
+				all = append(all, by.m.remark(by.effect, "begin with the cap, or raise the cap",
+					"the state %s begins with %v, which is above the cap of %s", by.state(), begins, by.m.text(by.effect)))
 				break
 			}
 			if by.sign > 0 && by.never(upperHalf(constant(s.Type, s.First))) {
-				all = append(all, by.remark(by.effect, "begin with the greatest value to which the policy raises it",
-					"the state %s begins with %v, and %s never happens above half of that", by.state(), begins, by.text(by.effect)))
+				all = append(all, by.m.remark(by.effect, "begin with the greatest value to which the policy raises it",
+					"the state %s begins with %v, and %s never happens above half of that", by.state(), begins, by.m.text(by.effect)))
 				break
 			}
 		}
@@ -48,7 +48,7 @@ func upperHalf(v value) value {
 // capBinds reports whether an effect sets the state to the least of a constant and something that
 // is greater when the state has its first value.
 func (c counting) capBinds(first value) bool {
-	p := c.Verified.program
+	p := c.m.Verified.program
 	if p.Sites[c.effect.Index].Effect != stubs.Set {
 		return false
 	}
@@ -72,14 +72,14 @@ func (c counting) capBinds(first value) bool {
 // never reports whether the effect is never reached while its state has one of some values, and is
 // reached otherwise.
 func (c counting) never(v value) bool {
-	free := newAnalysis(c.Verified.program, 0)
+	free := newAnalysis(c.m.Verified.program, 0)
 	free.statement(free.p.Root)
 	return free.reached[c.effect] && !c.whileIs(v).reached[c.effect]
 }
 
 // whileIs returns the analysis of the policy while the state has one of some values.
 func (c counting) whileIs(v value) *analysis {
-	a := newAnalysis(c.Verified.program, 0)
+	a := newAnalysis(c.m.Verified.program, 0)
 	for _, r := range a.p.Reads {
 		if r.Stub == stubs.State && r.Key == c.state() && sameKey(r.By, a.p.Sites[c.effect.Index].By) {
 			a.facts.learn(a.facts.read(r), v)

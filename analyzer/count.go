@@ -39,7 +39,7 @@ type tally struct {
 
 // counting is an effect that counts.
 type counting struct {
-	Member
+	m      Member
 	effect *ir.Node
 	sign   int
 	bound  bool // max("n", 0) stands next to add("n", -1), or min("n", 10) next to add("n", 1)
@@ -106,20 +106,20 @@ func (c *tally) drift() []Remark {
 		case sum > 0:
 			text = "stays counted"
 		}
-		if missing := l.events & stubs.Ends; sum > 0 && at.Verified.program.On&missing == 0 {
-			hint = fmt.Sprintf("evaluate the policy on %v and %v", at.Verified.program.On, missing)
+		if missing := l.events & stubs.Ends; sum > 0 && at.m.Verified.program.On&missing == 0 {
+			hint = fmt.Sprintf("evaluate the policy on %v and %v", at.m.Verified.program.On, missing)
 		}
 		if sum < 0 {
 			hint = "count tasks on enqueue and exit+leave, or on start and exit"
 		}
-		return []Remark{at.remark(at.effect, hint, "the state %s goes up on %v and down on %v: a task that %s %s",
+		return []Remark{at.m.remark(at.effect, hint, "the state %s goes up on %v and down on %v: a task that %s %s",
 			at.state(), c.up, c.down, l.does, text)}
 	}
 	return nil
 }
 
 // state returns the name of the counted state.
-func (c counting) state() string { return c.Verified.program.Sites[c.effect.Index].Name }
+func (c counting) state() string { return c.m.Verified.program.Sites[c.effect.Index].Name }
 
 // last returns the last effect with the sign.
 func (c *tally) last(sign int) (found counting) {
@@ -154,7 +154,7 @@ func countsOf(members []Member) map[string]*tally {
 				c = &tally{}
 				counts[name] = c
 			}
-			c.add(counting{Member: m, effect: n, sign: countsBy(p, n)})
+			c.add(counting{m: m, effect: n, sign: countsBy(p, n)})
 			return false
 		})
 	}
@@ -162,7 +162,7 @@ func countsOf(members []Member) map[string]*tally {
 }
 
 func (c *tally) add(by counting) {
-	p := by.Verified.program
+	p := by.m.Verified.program
 	number := math.NaN()
 	if site := p.Sites[by.effect.Index]; site.Effect == stubs.Add && by.effect.A.Op == ir.OpConst {
 		number = math.Abs(float64(int64(by.effect.A.Imm)))

@@ -11,11 +11,11 @@ import (
 // additions follows the statements of a policy that counts tasks, and finds the amounts that it may
 // add to the state in one evaluation.
 type additions struct {
-	*analysis // of the policy, for certain tasks
-	sum       *sum
-	by        func(*ir.Node) bool // whether an effect counts
-	vague     bool                // the amounts depend on what only the policy's author knows
-	bounded   bool                // an effect depends on the state itself, which bounds it
+	a       *analysis // of the policy, for certain tasks
+	sum     *sum
+	by      func(*ir.Node) bool // whether an effect counts
+	vague   bool                // the amounts depend on what only the policy's author knows
+	bounded bool                // an effect depends on the state itself, which bounds it
 }
 
 // maxFlows bounds the amounts of one evaluation.
@@ -25,7 +25,7 @@ const maxFlows = 16
 func (f *additions) statement(n *ir.Node) []amount {
 	switch n.Op {
 	case ir.OpVerdict:
-		if f.p.On&stubs.Enqueue == 0 || stubs.Decision(n.Imm) != stubs.Throw {
+		if f.a.p.On&stubs.Enqueue == 0 || stubs.Decision(n.Imm) != stubs.Throw {
 			return []amount{{}}
 		}
 	case ir.OpEffect:
@@ -67,7 +67,7 @@ func (f *additions) join(all, more []amount) []amount {
 }
 
 func (f *additions) choice(n *ir.Node) []amount {
-	v, reached := f.values[n.A]
+	v, reached := f.a.values[n.A]
 	switch {
 	case !reached:
 		return nil
@@ -104,13 +104,13 @@ func (f *additions) about(cond *ir.Node, locals map[int]bool) (itself, unknown b
 		if n.Op != ir.OpRead {
 			return false
 		}
-		switch r := f.reads[n.Index]; {
+		switch r := f.a.reads[n.Index]; {
 		case r.Stub == stubs.State && r.Key == f.sum.state:
 			itself = true
 		case r.OfState(), r.Stub == stubs.RuntimeUptime, r.Stub == stubs.LoopSlots, r.Stub == stubs.EventName, r.Stub == stubs.EventValue:
 			unknown = true
 		default:
-			_, keeps := propertyOf(f.p.On, r)
+			_, keeps := propertyOf(f.a.p.On, r)
 			unknown = unknown || keeps
 		}
 		return false

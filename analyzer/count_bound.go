@@ -26,9 +26,9 @@ func (c *tally) unbound(d Declared) *tally {
 // keeps reports whether the effect counts, and bound, of the same policy, keeps the count on its
 // side of the first value, or of 0.
 func (c counting) keeps(bound counting, d Declared) bool {
-	site := bound.Verified.program.Sites[bound.effect.Index]
-	if c.Spec.Name != bound.Spec.Name || c.sign == 0 || bound.effect.A == nil || bound.effect.A.Op != ir.OpConst ||
-		!slices.Equal(c.keyKind(c.Verified.program.Sites[c.effect.Index].By), bound.keyKind(site.By)) {
+	site := bound.m.Verified.program.Sites[bound.effect.Index]
+	if c.m.Spec.Name != bound.m.Spec.Name || c.sign == 0 || bound.effect.A == nil || bound.effect.A.Op != ir.OpConst ||
+		!slices.Equal(c.m.keyKind(c.m.Verified.program.Sites[c.effect.Index].By), bound.m.keyKind(site.By)) {
 		return false
 	}
 	first, known := bound.firstOf(d)

@@ -19,14 +19,14 @@ func (c *tally) forgotten(d Declared) []Remark {
 	if !ok || s.TTL == 0 || s.TTL >= shortLife || c.up&comes == 0 || c.down&stubs.Ends == 0 {
 		return nil
 	}
-	return []Remark{by.remark(by.effect, "leave ttl out, or make it longer than any task",
+	return []Remark{by.m.remark(by.effect, "leave ttl out, or make it longer than any task",
 		"the state %s forgets a key %v after its last write: a task that is there longer is taken off a new count", by.state(), s.TTL)}
 }
 
 // extreme returns Max for set("n", max(state.n, x)), which does what max("n", x) does, Min for
 // the same with min, and otherwise the effect.
 func (by counting) extreme(effect stubs.Effect) stubs.Effect {
-	p := by.Verified.program
+	p := by.m.Verified.program
 	n := by.effect.A
 	if effect != stubs.Set || n == nil || p.Sites[by.effect.Index].By != nil {
 		return effect

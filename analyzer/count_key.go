@@ -11,16 +11,16 @@ import (
 // apart warns of a count under keys: a task is counted under one key, and taken off under another.
 func (c *tally) apart(d Declared) []Remark {
 	for _, by := range c.by {
-		p := by.Verified.program
+		p := by.m.Verified.program
 		site := p.Sites[by.effect.Index]
 		if site.By == nil || by.sign == c.first() {
 			continue
 		}
-		mine, meets, same := by.keyKind(site.By), false, false
+		mine, meets, same := by.m.keyKind(site.By), false, false
 		var other keyKind
 		for _, o := range c.by {
 			if o.sign == c.first() {
-				theirs := o.keyKind(o.Verified.program.Sites[o.effect.Index].By)
+				theirs := o.m.keyKind(o.m.Verified.program.Sites[o.effect.Index].By)
 				other, meets, same = theirs, meets || mine.meets(theirs, d.Tenant), same || !mine.names(theirs, d.Tenant)
 			}
 		}
@@ -37,7 +37,7 @@ func (c *tally) apart(d Declared) []Remark {
 		if c.first() < 0 {
 			one, two = mine, other
 		}
-		return []Remark{by.remark(by.effect, "use the same key, of the arriving task and of the task",
+		return []Remark{by.m.remark(by.effect, "use the same key, of the arriving task and of the task",
 			"the state %s goes up by the key %s and down by %s: %s", by.state(), one, two, why)}
 	}
 	return nil
@@ -50,10 +50,10 @@ func (c *tally) lowered(d Declared) []Remark {
 		return nil
 	}
 	for _, by := range c.by {
-		p := by.Verified.program
+		p := by.m.Verified.program
 		site := p.Sites[by.effect.Index]
 		first, ok := by.firstOf(d)
-		floors := site.Effect == stubs.Min && slices.ContainsFunc(c.by, func(o counting) bool { return o.sign < 0 && o.Spec.Name == by.Spec.Name })
+		floors := site.Effect == stubs.Min && slices.ContainsFunc(c.by, func(o counting) bool { return o.sign < 0 && o.m.Spec.Name == by.m.Spec.Name })
 		if !ok || !floors && (by.sign >= 0 || site.Effect != stubs.Set) {
 			continue
 		}
@@ -61,8 +61,8 @@ func (c *tally) lowered(d Declared) []Remark {
 		a.statement(p.Root)
 		v, reached := a.values[by.effect.A]
 		if reached && !v.floats.nan && (site.Type == stubs.Float && v.floats.hi <= first || site.Type.Integral() && float64(v.ints.hi) <= first) {
-			return []Remark{by.remark(by.effect, "write max for a floor",
-				"%s leaves the state %s at %v or less, and the count begins there", by.text(by.effect), by.state(), number(site.Type, int64(first)))}
+			return []Remark{by.m.remark(by.effect, "write max for a floor",
+				"%s leaves the state %s at %v or less, and the count begins there", by.m.text(by.effect), by.state(), number(site.Type, int64(first)))}
 		}
 	}
 	return nil
@@ -73,7 +73,7 @@ func (c *tally) lowered(d Declared) []Remark {
 func (c *tally) full(d Declared) []Remark {
 	for _, by := range c.by {
 		s, ok := by.declaration(d)
-		p := by.Verified.program
+		p := by.m.Verified.program
 		if !ok || c.first() > 0 || p.On != stubs.Enqueue || c.up&^stubs.Ends != 0 {
 			continue
 		}
@@ -86,7 +86,7 @@ func (c *tally) full(d Declared) []Remark {
 		}
 		a.statement(p.Root)
 		if reads && reaches(a.reached, stubs.Throw) && !reaches(a.reached, stubs.Continue) {
-			return []Remark{by.remark(by.effect, "declare the number of places as its first value", "the state %s begins with no free place, so no task is let in, and none gives its place back", by.state())}
+			return []Remark{by.m.remark(by.effect, "declare the number of places as its first value", "the state %s begins with no free place, so no task is let in, and none gives its place back", by.state())}
 		}
 	}
 	return nil
@@ -103,5 +103,5 @@ func (c counting) firstOf(d Declared) (first float64, ok bool) {
 
 // declaration returns the declaration of the counted state.
 func (c counting) declaration(d Declared) (s policy.State, ok bool) {
-	return c.Member.declaration(c.state(), d)
+	return c.m.declaration(c.state(), d)
 }

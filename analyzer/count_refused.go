@@ -15,7 +15,7 @@ func (c *tally) refusedLater(members []Member) []Remark {
 		if m.Verified.program.On&stubs.Enqueue == 0 || m.Spec.Mode == policy.Off || !c.countsIn(m) {
 			continue
 		}
-		r := refusals{tally: c, joint: newJoint(), later: members[i+1:]}
+		r := refusals{t: c, joint: newJoint(), later: members[i+1:]}
 		if at, by := r.look(m); at != nil {
 			hint, refuser := "write throw(...) and the effect on sides of a choice that exclude each other", "this policy"
 			if by != m.Spec.Name {
@@ -29,26 +29,26 @@ func (c *tally) refusedLater(members []Member) []Remark {
 
 // countsIn reports whether the policy counts in c.
 func (c *tally) countsIn(m Member) bool {
-	return slices.ContainsFunc(c.by, func(by counting) bool { return by.Spec.Name == m.Spec.Name })
+	return slices.ContainsFunc(c.by, func(by counting) bool { return by.m.Spec.Name == m.Spec.Name })
 }
 
 // refusals looks for paths on which a policy counts the arriving task, and then it is refused.
 type refusals struct {
-	*tally
+	t *tally
 	*joint
 	later []Member // that are evaluated after the policy
 }
 
 // look returns an effect that counts a task that is then refused, and the policy that refuses it.
 func (r *refusals) look(m Member) (at *ir.Node, by string) {
-	w := &pathwise{analysis: r.join(m), left: maxPaths}
+	w := &pathwise{a: r.join(m), left: maxPaths}
 	var others []Member
 	for _, o := range r.later {
 		if o.Verified.program.On&stubs.Enqueue != 0 && o.Spec.Mode == m.Spec.Mode && o.Verified.program.Root.Any(throws) && m.meets(o) {
 			others = append(others, o)
 		}
 	}
-	w.walk(w.p.Root, func(last *ir.Node) {
+	w.walk(w.a.p.Root, func(last *ir.Node) {
 		counts := r.net(m, w.fired, nil)
 		switch {
 		case at != nil || counts == nil:
@@ -70,8 +70,8 @@ func (r *refusals) look(m Member) (at *ir.Node, by string) {
 func (r *refusals) refuses(m Member, fired []*ir.Node, o Member) (yes bool) {
 	mark := r.mark()
 	defer r.undo(mark)
-	w := &pathwise{analysis: r.join(o), left: maxPaths}
-	w.walk(w.p.Root, func(last *ir.Node) {
+	w := &pathwise{a: r.join(o), left: maxPaths}
+	w.walk(w.a.p.Root, func(last *ir.Node) {
 		yes = yes || throws(last) && r.net(o, w.fired, r.amounts(m, fired)) != nil
 	})
 	return yes
@@ -80,8 +80,8 @@ func (r *refusals) refuses(m Member, fired []*ir.Node, o Member) (yes bool) {
 // amounts returns the amounts that the effects add to the state.
 func (r *refusals) amounts(m Member, fired []*ir.Node) (all []amount) {
 	for _, n := range fired {
-		if i := slices.IndexFunc(r.by, func(by counting) bool { return by.effect == n }); i >= 0 {
-			a, ok := newSum(m.Verified.program, r.by[i].state()).effect(n)
+		if i := slices.IndexFunc(r.t.by, func(by counting) bool { return by.effect == n }); i >= 0 {
+			a, ok := newSum(m.Verified.program, r.t.by[i].state()).effect(n)
 			if !ok {
 				a = amount{"?": 1}
 			}
@@ -102,7 +102,7 @@ func (r *refusals) net(m Member, fired []*ir.Node, before []amount) (counts *ir.
 		return nil
 	}
 	for _, n := range fired {
-		if slices.ContainsFunc(r.by, func(by counting) bool { return by.effect == n }) {
+		if slices.ContainsFunc(r.t.by, func(by counting) bool { return by.effect == n }) {
 			return n
 		}
 	}

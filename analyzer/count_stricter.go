@@ -9,17 +9,17 @@ import (
 // a least value, and never milder.
 func (c *tally) stricter(members []Member) []Remark {
 	by := c.by[0]
-	if !c.falls || by.Verified.program.Sites[by.effect.Index].By != nil {
+	if !c.falls || by.m.Verified.program.Sites[by.effect.Index].By != nil {
 		return nil
 	}
 	for _, m := range members {
-		if m.own(by.state()) != by.own(by.state()) {
+		if m.own(by.state()) != by.m.own(by.state()) {
 			continue
 		}
 		a := newAnalysis(m.Verified.program, 0)
 		a.statement(a.p.Root)
 		if n := a.limitOfLoad(source{stubs.State, by.state()}); n != nil {
-			return []Remark{by.remark(by.effect, "let a policy raise it again",
+			return []Remark{by.m.remark(by.effect, "let a policy raise it again",
 				"the state %s only goes down, so the limit in %s gets stricter, and never milder", by.state(), m.text(n))}
 		}
 	}

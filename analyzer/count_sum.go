@@ -39,9 +39,9 @@ func (c *tally) uneven(members []Member) []Remark {
 func (c *tally) comparable() bool {
 	first := c.by[0]
 	return !slices.ContainsFunc(c.by, func(by counting) bool {
-		p := by.Verified.program
-		return by.Spec.Mode != first.Spec.Mode || by.Spec.Mode == policy.Off || p.ForEach()&stubs.Enqueue != 0 ||
-			!slices.Equal(by.keyKind(p.Sites[by.effect.Index].By), first.keyKind(first.Verified.program.Sites[first.effect.Index].By))
+		p := by.m.Verified.program
+		return by.m.Spec.Mode != first.m.Spec.Mode || by.m.Spec.Mode == policy.Off || p.ForEach()&stubs.Enqueue != 0 ||
+			!slices.Equal(by.m.keyKind(p.Sites[by.effect.Index].By), first.m.keyKind(first.m.Verified.program.Sites[first.effect.Index].By))
 	})
 }
 
@@ -69,8 +69,8 @@ func (c *tally) unevenFor(prop property, value string) []Remark {
 		if prop.stub != stubs.Draw {
 			of = c.with(prop, value)
 		}
-		typ := at.Verified.program.Sites[at.effect.Index].Type
-		return []Remark{at.remark(at.effect, "count by one number, and by conditions about what a task keeps: its name, kind, labels and priority",
+		typ := at.m.Verified.program.Sites[at.effect.Index].Type
+		return []Remark{at.m.remark(at.effect, "count by one number, and by conditions about what a task keeps: its name, kind, labels and priority",
 			"the state %s goes up by %s and down by %s for a task that %s%s", at.state(), showAll(up.all, typ, 1), showAll(down.all, typ, -1), l.does, of)}
 	}
 	return nil
@@ -107,13 +107,13 @@ func (c *tally) over(events stubs.Event, prop property, value string) counted {
 		event := events & -events
 		events &^= event
 		for i, by := range c.by {
-			again := slices.ContainsFunc(c.by[:i], func(o counting) bool { return o.Spec.Name == by.Spec.Name })
-			if by.Verified.program.On&event == 0 || again || !by.concerns(prop, value) {
+			again := slices.ContainsFunc(c.by[:i], func(o counting) bool { return o.m.Spec.Name == by.m.Spec.Name })
+			if by.m.Verified.program.On&event == 0 || again || !by.m.concerns(prop, value) {
 				continue
 			}
 			total.vague = total.vague || !c.matchAlike(prop)
 			f := c.follow(by, prop, value)
-			total.all = f.both(total.all, f.statement(by.Verified.program.Root))
+			total.all = f.both(total.all, f.statement(by.m.Verified.program.Root))
 			total.vague, total.bounded = total.vague || f.vague, total.bounded || by.bound || f.bounded || f.sum.bounded
 		}
 	}
@@ -122,16 +122,16 @@ func (c *tally) over(events stubs.Event, prop property, value string) counted {
 
 // follow follows a policy that counts, for tasks with that value.
 func (c *tally) follow(m counting, prop property, value string) *additions {
-	return &additions{analysis: m.with(prop, value), sum: newSum(m.Verified.program, m.state()), by: func(n *ir.Node) bool {
+	return &additions{a: m.m.with(prop, value), sum: newSum(m.m.Verified.program, m.state()), by: func(n *ir.Node) bool {
 		return slices.ContainsFunc(c.by, func(by counting) bool { return by.effect == n })
 	}}
 }
 
 // matchAlike reports whether the matches of the policies differ in nothing but the property.
 func (c *tally) matchAlike(prop property) bool {
-	a := c.by[0].Spec.Match
+	a := c.by[0].m.Spec.Match
 	return !slices.ContainsFunc(c.by, func(by counting) bool {
-		b := by.Spec.Match
+		b := by.m.Spec.Match
 		return prop.stub != stubs.TaskName && !(slices.Equal(a.Tasks, b.Tasks) && slices.Equal(a.Except, b.Except)) ||
 			prop.stub != stubs.TaskKind && !slices.Equal(a.Kinds, b.Kinds) || prop.stub != stubs.LoopName && !slices.Equal(a.Loops, b.Loops)
 	})

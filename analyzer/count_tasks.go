@@ -58,7 +58,7 @@ func (c *tally) unequal(members []Member) []Remark {
 			if down {
 				at, one, other = c.last(1), "down", "up"
 			}
-			return []Remark{at.remark(at.effect, "give both the same match and the same conditions",
+			return []Remark{at.m.remark(at.effect, "give both the same match and the same conditions",
 				"the state %s goes %s and not %s for tasks%s", at.state(), one, other, c.with(prop, value))}
 		}
 	}
@@ -84,7 +84,7 @@ func (c *tally) mentioned() func(yield func(property, []string) bool) {
 		}
 	}
 	for _, by := range c.by {
-		m, p := by.Spec.Match, by.Verified.program
+		m, p := by.m.Spec.Match, by.m.Verified.program
 		note(property{stub: stubs.TaskName}, slices.Concat(m.Tasks, m.Except)...)
 		if len(m.Kinds) > 0 || slices.ContainsFunc(p.Reads, func(r ir.Read) bool { return stubs.Catalogue[min(r.Stub, stubs.EventValue)].Enum }) {
 			note(property{stub: stubs.TaskKind}, stubs.KindNames[:]...)
@@ -147,7 +147,7 @@ func numbersIn(p *ir.Program) (texts []string) {
 // reaches reports whether some policy counts up, or down, for tasks with that value.
 func (c *tally) reaches(sign int, prop property, value string) bool {
 	return slices.ContainsFunc(c.by, func(by counting) bool {
-		return by.sign == sign && by.concerns(prop, value) && by.with(prop, value).reached[by.effect]
+		return by.sign == sign && by.m.concerns(prop, value) && by.m.with(prop, value).reached[by.effect]
 	})
 }
 

@@ -27,7 +27,7 @@ func (c *tally) oneWay(members []Member, d Declared) []Remark {
 	}
 	written := countsOf(members)
 	for _, m := range members {
-		if m.own(name) != by.own(name) || by.expires(d) && !c.arrivals(m) && !c.spending(m) {
+		if m.own(name) != by.m.own(name) || by.expires(d) && !c.arrivals(m) && !c.spending(m) {
 			continue
 		}
 		if n := m.compared(name, func(state string) bool { return written[m.own(state)] == nil }); n != nil {
@@ -75,7 +75,7 @@ func (c *tally) arrivals(m Member) bool {
 // refused reports whether the effect counts tasks that its policy refuses in any case. A key of
 // such a count expires when its tasks are no longer refused, as its author means.
 func (c counting) refused() (yes bool) {
-	c.Verified.program.Root.Any(func(n *ir.Node) bool {
+	c.m.Verified.program.Root.Any(func(n *ir.Node) bool {
 		if n.Op == ir.OpSeq && n.Type == stubs.Verdict && n.A.Any(func(n *ir.Node) bool { return n == c.effect }) {
 			yes = !n.B.Any(func(n *ir.Node) bool { return n.Op == ir.OpVerdict && !throws(n) })
 		}
@@ -91,7 +91,7 @@ func (c *tally) spending(m Member) bool {
 		return false
 	}
 	return !slices.ContainsFunc(c.by, func(by counting) bool {
-		a, g, own := newAnalysis(by.Verified.program, 0), grounds{}, source{stubs.State, by.state()}
+		a, g, own := newAnalysis(by.m.Verified.program, 0), grounds{}, source{stubs.State, by.state()}
 		a.readsIn(by.effect.A, map[int]bool{}, &g)
 		return !g.about(isSpan) || g.about(func(r ir.Read) bool { return !isSpan(r) && !own.reads(r) })
 	})
@@ -102,15 +102,15 @@ func (c *tally) spending(m Member) bool {
 func (c *tally) saturates() bool {
 	return !slices.ContainsFunc(c.by, func(by counting) bool {
 		f := c.follow(by, property{stub: stubs.Draw}, "")
-		f.statement(by.Verified.program.Root)
-		return !f.bounded || by.Verified.program.Root.Any(throws)
+		f.statement(by.m.Verified.program.Root)
+		return !f.bounded || by.m.Verified.program.Root.Any(throws)
 	})
 }
 
 // idle reports whether no effect changes the state, because of the events of the policies.
 func (c *tally) idle() bool {
 	return !slices.ContainsFunc(c.by, func(by counting) bool {
-		a := newAnalysis(by.Verified.program, 0)
+		a := newAnalysis(by.m.Verified.program, 0)
 		a.lenient = true
 		a.learnEvents()
 		a.statement(a.p.Root)
@@ -127,13 +127,13 @@ func (c *tally) latched(members []Member, d Declared) []Remark {
 		return nil // Idle has a warning
 	}
 	for _, other := range c.by {
-		site := other.Verified.program.Sites[other.effect.Index]
+		site := other.m.Verified.program.Sites[other.effect.Index]
 		if site.Effect != stubs.Set || site.By != nil && (!ok || s.Type != stubs.Bool || s.TTL > 0) || value.Op != ir.OpConst || other.effect.A.Op != ir.OpConst || other.effect.A.Imm != value.Imm {
 			return nil
 		}
 	}
-	reader := slices.ContainsFunc(members, func(m Member) bool { return m.Spec.Name != by.Spec.Name && m.readOf(by.state()) != nil })
-	if !reader || by.own(by.state()) != by.state() {
+	reader := slices.ContainsFunc(members, func(m Member) bool { return m.Spec.Name != by.m.Spec.Name && m.readOf(by.state()) != nil })
+	if !reader || by.m.own(by.state()) != by.state() {
 		return nil
 	}
 	hint := "let a policy set it back"
@@ -144,9 +144,9 @@ func (c *tally) latched(members []Member, d Declared) []Remark {
 		return m.readOf(by.state()) != nil && slices.ContainsFunc(m.Verified.program.Reads, source{stub: stubs.RuntimeUptime}.reads)
 	}
 	if value.Type == stubs.Duration && slices.ContainsFunc(members, clock) { // instead of a moment
-		hint = fmt.Sprintf("write set(%q, runtime.uptime + %s)", by.state(), by.text(value))
+		hint = fmt.Sprintf("write set(%q, runtime.uptime + %s)", by.state(), by.m.text(value))
 	}
-	return []Remark{by.remark(by.effect, hint, "%s is all that policies do with the state %s: nothing sets it back", by.text(by.effect), by.state())}
+	return []Remark{by.m.remark(by.effect, hint, "%s is all that policies do with the state %s: nothing sets it back", by.m.text(by.effect), by.state())}
 }
 
 // expires reports whether the keys of the counted state end by themselves.

@@ -17,7 +17,7 @@ func (c *tally) windowed(d Declared) bool {
 
 func (c counting) windowed(d Declared) bool {
 	s, _ := c.declaration(d)
-	return s.TTL > 0 && slices.ContainsFunc(c.Verified.program.Reads, func(r ir.Read) bool {
+	return s.TTL > 0 && slices.ContainsFunc(c.m.Verified.program.Reads, func(r ir.Read) bool {
 		length, again := window(r.Stub)
 		return s.TTL <= again-length && c.keyed(r)
 	})
@@ -28,15 +28,15 @@ func (c counting) windowed(d Declared) bool {
 func (c *tally) shorter(members []Member, d Declared) []Remark {
 	for _, by := range c.by {
 		s, ok := by.declaration(d)
-		p := by.Verified.program
+		p := by.m.Verified.program
 		if !ok || s.TTL == 0 || by.sign < 0 || !slices.ContainsFunc(members, func(m Member) bool {
-			return m.own(by.state()) == by.own(by.state()) && m.Verified.program.Root.Any(throws)
+			return m.own(by.state()) == by.m.own(by.state()) && m.Verified.program.Root.Any(throws)
 		}) {
 			continue
 		}
 		for _, r := range p.Reads {
 			if length, _ := window(r.Stub); s.TTL < length && by.keyed(r) {
-				return []Remark{by.remark(by.effect, fmt.Sprintf("write ttl: %v", 2*length),
+				return []Remark{by.m.remark(by.effect, fmt.Sprintf("write ttl: %v", 2*length),
 					"the state %s forgets a key %v after its last write, and %v stays the same for %v: a client that pauses begins anew", by.state(), s.TTL, r, length)}
 			}
 		}
@@ -61,7 +61,7 @@ func window(stub stubs.ID) (length, again time.Duration) {
 // windowHint returns how the keys of the counted state get a window, in place of their time to live.
 func (c *tally) windowHint(m Member, ttl time.Duration) string {
 	by := c.by[0]
-	for _, r := range by.Verified.program.Reads {
+	for _, r := range by.m.Verified.program.Reads {
 		if length, again := window(r.Stub); length > 0 && by.keyed(r) {
 			return fmt.Sprintf("write ttl: %v: %v has the same value again after %v, and the key is still there", 2*length, r, again)
 		}
@@ -84,7 +84,7 @@ func (c *tally) windowHint(m Member, ttl time.Duration) string {
 
 // keyed reports whether the read is a part of the key under which the effect counts.
 func (c counting) keyed(r ir.Read) bool {
-	by := c.Verified.program.Sites[c.effect.Index].By
+	by := c.m.Verified.program.Sites[c.effect.Index].By
 	return by != nil && slices.ContainsFunc(by[:], func(part ir.KeyPart) bool {
 		return part.Type != stubs.Invalid && !part.Constant && part.Offset == r.Offset
 	})
@@ -93,7 +93,7 @@ func (c counting) keyed(r ir.Read) bool {
 // freePart reports whether the keys of the counted state have one part, a name.
 func (c *tally) freePart() bool {
 	return !slices.ContainsFunc(c.by, func(by counting) bool {
-		of := by.Verified.program.Sites[by.effect.Index].By
+		of := by.m.Verified.program.Sites[by.effect.Index].By
 		return of == nil || of.Types() != oneName
 	})
 }

@@ -122,27 +122,27 @@ func (a *analysis) flips(latch ir.Read, f gauge, low, high float64) bool {
 	return !v.empty() && a.leaves(latch, f, v, false) && a.leaves(latch, f, v, true)
 }
 
-func paths(a *analysis) *pathwise { return &pathwise{analysis: newAnalysis(a.p, 0), left: maxPaths} }
+func paths(a *analysis) *pathwise { return &pathwise{a: newAnalysis(a.p, 0), left: maxPaths} }
 
 // leaves reports whether each path of the policy, while a gauge has some values, changes the latch
 // from a value.
 func (a *analysis) leaves(latch ir.Read, f gauge, v value, is bool) bool {
 	w := paths(a)
-	w.facts.learn(w.facts.read(latch), known(is))
+	w.a.facts.learn(w.a.facts.read(latch), known(is))
 	return w.becomes(latch, f, v, !is)
 }
 
 // becomes reports whether each path of the policy, while a gauge has some values, sets the latch
 // to a value.
 func (w *pathwise) becomes(latch ir.Read, f gauge, v value, is bool) bool {
-	t, _ := w.eval(f.Node)
-	w.facts.learn(t, v)
+	t, _ := w.a.eval(f.Node)
+	w.a.facts.learn(t, v)
 	always, some := true, false
-	w.walk(w.p.Root, func(*ir.Node) {
+	w.walk(w.a.p.Root, func(*ir.Node) {
 		sets := truth{}
 		for _, n := range w.fired {
-			if w.sets(n, latch) {
-				sets = w.values[n.A].truth
+			if w.a.sets(n, latch) {
+				sets = w.a.values[n.A].truth
 			}
 		}
 		always, some = always && sets.constant() && sets.yes == is, true

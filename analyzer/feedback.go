@@ -31,7 +31,7 @@ func feedback(members []Member, told map[string]bool) (all []Remark) {
 	for _, state := range slices.Sorted(maps.Keys(counts)) {
 		by := counts[state].by
 		refuses, at, verb := refusing(members, state)
-		if told[state] || by[0].Verified.program.Sites[by[0].effect.Index].By != nil || refuses != rising && refuses != falling {
+		if told[state] || by[0].m.Verified.program.Sites[by[0].effect.Index].By != nil || refuses != rising && refuses != falling {
 			continue
 		}
 		follows, first := flat, response{}
@@ -46,8 +46,8 @@ func feedback(members []Member, told map[string]bool) (all []Remark) {
 			}
 		}
 		if follows == refuses.reversed() {
-			all = append(all, first.by.remark(first.by.effect, "change it the other way round", "%s %s, and %s %s %s tasks then",
-				first.by.text(first.by.effect), first.say(), at, verb, map[slope]string{rising: "fewer", falling: "more"}[first.when]))
+			all = append(all, first.by.m.remark(first.by.effect, "change it the other way round", "%s %s, and %s %s %s tasks then",
+				first.by.m.text(first.by.effect), first.say(), at, verb, map[slope]string{rising: "fewer", falling: "more"}[first.when]))
 		}
 	}
 	return all
@@ -93,10 +93,10 @@ func refusing(members []Member, state string) (s slope, at, verb string) {
 				of := flat
 				for _, r := range p.Reads {
 					if r.Stub == stubs.State && m.own(r.Key) == state {
-						of = of.and(c.slopeOf(cond, source{stubs.State, r.Key}))
+						of = of.and(c.a.slopeOf(cond, source{stubs.State, r.Key}))
 					}
 				}
-				if of != flat && c.comparesTime(cond.Node) {
+				if of != flat && c.a.comparesTime(cond.Node) {
 					of = mixed
 				}
 				if s = s.and(of); of != flat {
@@ -143,7 +143,7 @@ func (a *analysis) inTroubleBy(conds []condition, flag bool) (s slope) {
 
 // inTrouble returns the response of an effect; known is false if the effect may do anything.
 func (c counting) inTrouble() (now response, known bool) {
-	p := c.Verified.program
+	p := c.m.Verified.program
 	a := newAnalysis(p, 0)
 	a.statement(p.Root)
 	now = response{by: c, way: c.direction(a)}

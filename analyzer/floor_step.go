@@ -80,7 +80,7 @@ func lowMeans(members []Member, of Member, n *ir.Node) string {
 		return at + " holds for all tasks then"
 	}
 	c := countsOf(members)[of.own(name)]
-	if c == nil || !c.rises || !c.falls || slices.ContainsFunc(c.by, func(by counting) bool { return by.sign == 0 || by.Verified.program.On != stubs.Custom }) {
+	if c == nil || !c.rises || !c.falls || slices.ContainsFunc(c.by, func(by counting) bool { return by.sign == 0 || by.m.Verified.program.On != stubs.Custom }) {
 		return ""
 	}
 	at := ""
@@ -106,7 +106,7 @@ func (c *tally) ofTasks() bool {
 func (c *tally) byAdmitted() bool {
 	const admitted = stubs.Start | stubs.Block | stubs.Unblock | stubs.Exit
 	return c != nil && c.rises && c.falls && !c.moves && !c.other && !slices.ContainsFunc(c.by, func(by counting) bool {
-		return by.Verified.program.On&^admitted != 0
+		return by.m.Verified.program.On&^admitted != 0
 	})
 }
 

@@ -56,7 +56,7 @@ func (j *joint) relate() {
 
 // pathwise follows the statements of a policy one path after the other.
 type pathwise struct {
-	*analysis
+	a     *analysis
 	fired []*ir.Node // effects so far
 	left  int        // how many more paths are followed
 }
@@ -66,7 +66,7 @@ const maxPaths = 64
 
 // walk calls then at the end of each path through n, with the facts of the path.
 func (w *pathwise) walk(n *ir.Node, then func(last *ir.Node)) {
-	if w.facts.dead || w.left <= 0 {
+	if w.a.facts.dead || w.left <= 0 {
 		return
 	}
 	switch n.Op {
@@ -75,7 +75,7 @@ func (w *pathwise) walk(n *ir.Node, then func(last *ir.Node)) {
 		then(n)
 	case ir.OpEffect:
 		if n.A != nil {
-			w.eval(n.A)
+			w.a.eval(n.A)
 		}
 		w.fired = append(w.fired, n)
 		then(n)
@@ -83,15 +83,15 @@ func (w *pathwise) walk(n *ir.Node, then func(last *ir.Node)) {
 	case ir.OpSeq:
 		w.walk(n.A, func(*ir.Node) { w.walk(n.B, then) })
 	case ir.OpLet:
-		w.locals[n.Index], _ = w.eval(n.A)
+		w.a.locals[n.Index], _ = w.a.eval(n.A)
 		w.walk(n.B, then)
 	case ir.OpIf:
-		cond, v := w.eval(n.A)
+		cond, v := w.a.eval(n.A)
 		if v.truth.yes {
-			w.facts.assume(cond, true, func() { w.walk(n.B, then) })
+			w.a.facts.assume(cond, true, func() { w.walk(n.B, then) })
 		}
 		if v.truth.no {
-			w.facts.assume(cond, false, func() { w.walk(n.C, then) })
+			w.a.facts.assume(cond, false, func() { w.walk(n.C, then) })
 		}
 	}
 }

@@ -52,7 +52,7 @@ func (c *tally) bothWays() bool {
 
 // latch is a policy that may refuse all tasks because of a state that it reads.
 type latch struct {
-	Member
+	m       Member
 	read    ir.Read
 	says    string // "true", "high"
 	stuck   value  // of the state
@@ -85,7 +85,7 @@ func farthest(s policy.State, reach value) (all []extreme) {
 func (l latch) with(m Member, v value) *analysis {
 	a := newAnalysis(m.Verified.program, 0)
 	for _, r := range a.p.Reads {
-		if r.Stub != stubs.State && r.Stub != stubs.StateAverage || m.own(r.Key) != l.own(l.read.Key) {
+		if r.Stub != stubs.State && r.Stub != stubs.StateAverage || m.own(r.Key) != l.m.own(l.read.Key) {
 			continue
 		}
 		is := v
@@ -99,7 +99,7 @@ func (l latch) with(m Member, v value) *analysis {
 
 // letsIn reports whether the policy lets some tasks in while the state has a value.
 func (l latch) letsIn(v value) bool {
-	a := l.with(l.Member, v)
+	a := l.with(l.m, v)
 	a.statement(a.p.Root)
 	return reaches(a.reached, stubs.Continue)
 }
@@ -110,7 +110,7 @@ func (l latch) refuses() (at *ir.Node) {
 	if l.letsIn(l.stuck) || !l.letsIn(anyOf(l.stuck.of)) {
 		return nil
 	}
-	a := l.with(l.Member, l.stuck)
+	a := l.with(l.m, l.stuck)
 	a.statement(a.p.Root)
 	a.p.Root.Any(func(n *ir.Node) bool {
 		if throws(n) && a.reached[n] {
@@ -137,12 +137,12 @@ func (l latch) stays() bool {
 		for _, n := range l.writesIn(o) {
 			v, ok := a.values[n.A]
 			switch other := !ok || !v.same(l.stuck); {
-			case o.Spec.Mode != l.Spec.Mode:
+			case o.Spec.Mode != l.m.Spec.Mode:
 				return false
 			case i == l.index && !a.reached[n]:
 				comes = true
 				continue
-			case other && (!refused || !l.covers(o) || p.On&(stubs.Block|stubs.Unblock) != 0):
+			case other && (!refused || !l.m.covers(o) || p.On&(stubs.Block|stubs.Unblock) != 0):
 				return false
 			default:
 				goes = goes || other
@@ -160,7 +160,7 @@ func (l latch) stays() bool {
 func (l latch) writesIn(o Member) (all []*ir.Node) {
 	p := o.Verified.program
 	p.Root.Any(func(n *ir.Node) bool {
-		if n.Op == ir.OpEffect && p.Sites[n.Index].Effect.Writes() && o.own(p.Sites[n.Index].Name) == l.own(l.read.Key) {
+		if n.Op == ir.OpEffect && p.Sites[n.Index].Effect.Writes() && o.own(p.Sites[n.Index].Name) == l.m.own(l.read.Key) {
 			all = append(all, n)
 		}
 		return false

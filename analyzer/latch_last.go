@@ -24,8 +24,8 @@ func (l latch) sure(o Member) bool {
 
 // sureWith is sure if the last task counts as so many in the taken slots.
 func (l latch) sureWith(o Member, busy int64) bool {
-	w := &pathwise{analysis: l.with(o, l.stuck), left: maxPaths}
-	for _, r := range w.p.Reads {
+	w := &pathwise{a: l.with(o, l.stuck), left: maxPaths}
+	for _, r := range w.a.p.Reads {
 		v := exactly(0)
 		switch r.Stub {
 		case stubs.TenantBusy, stubs.ClassBusy, stubs.LoopBusy:
@@ -37,11 +37,11 @@ func (l latch) sureWith(o Member, busy int64) bool {
 				continue
 			}
 		}
-		w.facts.learn(w.facts.read(r), intValue(r.Type, v))
+		w.a.facts.learn(w.a.facts.read(r), intValue(r.Type, v))
 	}
 	sure := true
-	w.walk(w.p.Root, func(*ir.Node) {
-		sure = sure && slices.ContainsFunc(w.fired, func(n *ir.Node) bool { return slices.Contains(l.writesIn(o), n) && l.back(o, w.analysis, n) })
+	w.walk(w.a.p.Root, func(*ir.Node) {
+		sure = sure && slices.ContainsFunc(w.fired, func(n *ir.Node) bool { return slices.Contains(l.writesIn(o), n) && l.back(o, w.a, n) })
 	})
 	return sure && w.left > 0
 }

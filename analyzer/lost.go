@@ -75,15 +75,15 @@ func (a *analysis) lost(n *ir.Node) map[target]*ir.Node {
 // vain warns of an effect that changes nothing: it adds or takes 0, or writes back the value that
 // it reads.
 func (r *review) vain(n *ir.Node) {
-	site := r.p.Sites[n.Index]
+	site := r.a.p.Sites[n.Index]
 	switch {
-	case site.Effect == stubs.Add && r.nothing(n):
-		r.warn(n, r.hint(n.A), "%s changes nothing: it adds 0", r.text(n))
+	case site.Effect == stubs.Add && r.a.nothing(n):
+		r.a.warn(n, r.a.hint(n.A), "%s changes nothing: it adds 0", r.a.text(n))
 	case site.Effect == stubs.Take && n.A.Op == ir.OpConst && constant(n.A.Type, n.A.Imm).hasZero():
-		r.warn(n, "", "%s takes nothing, and is always true", r.text(n))
+		r.a.warn(n, "", "%s takes nothing, and is always true", r.a.text(n))
 	case site.Effect == stubs.Set && n.A.Op == ir.OpRead && site.By == nil:
-		if read := r.reads[n.A.Index]; read.Stub == stubs.State && read.Key == site.Name {
-			r.warn(n, "", "%s changes nothing: it is the value that the state has", r.text(n))
+		if read := r.a.reads[n.A.Index]; read.Stub == stubs.State && read.Key == site.Name {
+			r.a.warn(n, "", "%s changes nothing: it is the value that the state has", r.a.text(n))
 		}
 	}
 }

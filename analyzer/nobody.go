@@ -63,12 +63,12 @@ func (m Member) leaves(earlier *Member) (some bool) {
 		rest()
 		return some
 	}
-	w := &pathwise{analysis: j.join(*earlier), left: maxPaths}
-	w.learnMatch(m.Spec.Match)
+	w := &pathwise{a: j.join(*earlier), left: maxPaths}
+	w.a.learnMatch(m.Spec.Match)
 	j.join(m)
 	j.relate()
 	met := false
-	w.walk(w.p.Root, func(last *ir.Node) {
+	w.walk(w.a.p.Root, func(last *ir.Node) {
 		if some || throws(last) {
 			return
 		}

@@ -15,15 +15,15 @@ func (a *analysis) overtaken(told []Warning) (all []Warning) {
 		return nil
 	}
 	open := map[*ir.Node]bool{} // reached on some path
-	w := &pathwise{analysis: newAnalysis(a.p, 0), left: maxPaths}
-	w.lenient = true
+	w := &pathwise{a: newAnalysis(a.p, 0), left: maxPaths}
+	w.a.lenient = true
 	w.walk(a.p.Root, func(last *ir.Node) {
-		mark := w.facts.mark()
-		defer w.facts.undo(mark)
+		mark := w.a.facts.mark()
+		defer w.a.facts.undo(mark)
 		for _, c := range conditionsOf(a.p.Root, last) {
-			w.eval(a.named(c.Node))
+			w.a.eval(a.named(c.Node))
 		}
-		if !w.facts.dead {
+		if !w.a.facts.dead {
 			open[last] = true
 			for _, n := range w.fired {
 				open[n] = true

@@ -46,7 +46,7 @@ func (m Member) pays(o Member) *ir.Node {
 		refused = refused || reaches(later.reached, stubs.Throw)
 	}
 	a.statement(a.p.Root)
-	p := payments{analysis: a, left: maxPaths * maxParts}
+	p := payments{a: a, left: maxPaths * maxParts}
 	if p.follow(a.p.Root, [][]condition{nil}); !refused {
 		return nil
 	}

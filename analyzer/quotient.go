@@ -22,15 +22,15 @@ func (a *analysis) dropped() {
 // quotient warns of a whole quotient where the policy then needs its fraction: in float(a / b), and
 // in a / b * c. A constant divisor may be meant to round.
 func (r *review) quotient(n *ir.Node) {
-	for _, q := range []*ir.Node{r.named(n.A), r.named(n.B)} {
+	for _, q := range []*ir.Node{r.a.named(n.A), r.a.named(n.B)} {
 		whole := q != nil && q.Op == ir.OpDiv && q.Type == stubs.Int && q.B.Op != ir.OpConst
 		switch {
 		case !whole:
 		case n.Op == ir.OpFloat:
-			r.warn(q, fmt.Sprintf("write float(%s) / float(%s)", r.text(q.A), r.text(q.B)),
-				"%s drops the fraction before float() sees it", r.text(q))
+			r.a.warn(q, fmt.Sprintf("write float(%s) / float(%s)", r.a.text(q.A), r.a.text(q.B)),
+				"%s drops the fraction before float() sees it", r.a.text(q))
 		case n.Op == ir.OpMul && n.Type == stubs.Int:
-			r.warn(q, "multiply before you divide", "%s drops the fraction before it is multiplied", r.text(q))
+			r.a.warn(q, "multiply before you divide", "%s drops the fraction before it is multiplied", r.a.text(q))
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (m Member) besideMoments() []Remark {
 		}
 	}
 	left := false
-	w := &pathwise{analysis: newAnalysis(a.p, 0), left: maxPaths}
+	w := &pathwise{a: newAnalysis(a.p, 0), left: maxPaths}
 	w.walk(a.p.Root, func(last *ir.Node) {
 		placed := slices.ContainsFunc(w.fired, func(n *ir.Node) bool {
 			effect := a.p.Sites[n.Index].Effect

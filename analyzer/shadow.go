@@ -53,18 +53,18 @@ func halves(members []Member, state string) []Remark {
 	}
 	enforced := map[int]bool{}
 	for _, by := range c.by {
-		if by.Verified.program.On&^life != 0 || by.sign == 0 && !by.floors() {
+		if by.m.Verified.program.On&^life != 0 || by.sign == 0 && !by.floors() {
 			return nil
 		}
-		if by.Spec.Mode == policy.Enforce {
+		if by.m.Spec.Mode == policy.Enforce {
 			enforced[by.sign] = true
 		}
 	}
 	for _, by := range c.by {
 		if by.sign != 0 && !enforced[by.sign] {
 			way := map[int]string{1: "up", -1: "down"}
-			return []Remark{by.remark(by.effect, "give both policies one mode",
-				"the state %s goes %s in a policy in mode enforce, and %s in this one alone: %s", state, way[-by.sign], way[by.sign], idleness[by.Spec.Mode])}
+			return []Remark{by.m.remark(by.effect, "give both policies one mode",
+				"the state %s goes %s in a policy in mode enforce, and %s in this one alone: %s", state, way[-by.sign], way[by.sign], idleness[by.m.Spec.Mode])}
 		}
 	}
 	return nil
@@ -72,7 +72,7 @@ func halves(members []Member, state string) []Remark {
 
 // floors reports whether the effect only keeps a count from falling below 0, as max("n", 0) does.
 func (c counting) floors() bool {
-	site := c.Verified.program.Sites[c.effect.Index]
+	site := c.m.Verified.program.Sites[c.effect.Index]
 	return site.Effect == stubs.Max && c.effect.A.Op == ir.OpConst && c.effect.A.Imm == 0
 }
 

@@ -12,7 +12,7 @@ import (
 // contraries looks for verdicts whose conditions are most likely the wrong way round: the policy
 // refuses, ends or suspends tasks when there is little reason for it, and not when there is much.
 type contraries struct {
-	*analysis
+	a        *analysis
 	decision stubs.Decision
 	some     map[*ir.Node]bool // statements with the decision on some path
 	all      map[*ir.Node]bool // and on each path
@@ -22,7 +22,7 @@ type contraries struct {
 }
 
 func (a *analysis) contraries(d stubs.Decision) *contraries {
-	c := &contraries{analysis: a, decision: d, some: map[*ir.Node]bool{}, all: map[*ir.Node]bool{}, others: map[*ir.Node]bool{}}
+	c := &contraries{a: a, decision: d, some: map[*ir.Node]bool{}, all: map[*ir.Node]bool{}, others: map[*ir.Node]bool{}}
 	c.mark(a.p.Root)
 	return c
 }
@@ -49,7 +49,7 @@ func (c *contraries) mark(n *ir.Node) {
 	switch n.Op {
 	case ir.OpVerdict:
 		d := stubs.Decision(n.Imm)
-		c.some[n] = d == c.decision && c.reached[n]
+		c.some[n] = d == c.decision && c.a.reached[n]
 		c.all[n], c.others[n] = c.some[n], d != c.decision && d != stubs.Continue
 	case ir.OpSeq, ir.OpLet:
 		c.mark(n.B)
@@ -96,15 +96,15 @@ func (c *contraries) judge(n *ir.Node, conds []condition) {
 	if c.found != nil {
 		return
 	}
-	g := c.groundsOf(conds)
+	g := c.a.groundsOf(conds)
 	anyRight := g.right != [allReasons]bool{}
 	states := g.about(ir.Read.OfState)
 	verb := map[stubs.Decision]string{stubs.Throw: "ends", stubs.Switch: "suspends"}[c.decision]
-	if c.p.On == stubs.Enqueue {
+	if c.a.p.On == stubs.Enqueue {
 		verb = "refuses"
 	}
 	warn := func(format string, args ...any) {
-		c.found = &Warning{c.p.Errorf(n, "compare the other way round", "%s "+format, append([]any{c.text(n), verb}, args...)...)}
+		c.found = &Warning{c.a.p.Errorf(n, "compare the other way round", "%s "+format, append([]any{c.a.text(n), verb}, args...)...)}
 	}
 	const whileLow = "%s tasks while %v is low, and none while it is high"
 	switch {
@@ -112,28 +112,28 @@ func (c *contraries) judge(n *ir.Node, conds []condition) {
 		if g.wrong[spent] && g.by[spent].Stub == stubs.TaskSlice && !g.right[spent] && !states {
 			warn(whileLow, g.by[spent])
 		}
-		if g.wrongBy(stubs.TaskPriority) && !c.spares && !g.timely && !c.selects(g) {
+		if g.wrongBy(stubs.TaskPriority) && !c.spares && !g.timely && !c.a.selects(g) {
 			warn("%s urgent tasks, and no others: a greater priority is more urgent")
 		}
 	case g.wrong[late] && !anyRight && c.before(n, soon):
 		warn("%s tasks that have much time, and none that have little")
-	case g.wrong[load] && !g.right[load] && g.right[spent] && c.usual(g):
+	case g.wrong[load] && !g.right[load] && g.right[spent] && c.a.usual(g):
 		if r := g.by[load]; c.unmeasured(n, r, spent) {
-			c.found = &Warning{c.p.Errorf(n, fmt.Sprintf("write %v > duration(\"0s\") and ...", r),
-				"%v is 0s until a task has been measured, and %s then %s each task", r, c.text(n), verb)}
+			c.found = &Warning{c.a.p.Errorf(n, fmt.Sprintf("write %v > duration(\"0s\") and ...", r),
+				"%v is 0s until a task has been measured, and %s then %s each task", r, c.a.text(n), verb)}
 		}
-	case c.p.On == stubs.Enqueue && g.wrong[load] && g.right[load] && c.usual(g):
+	case c.a.p.On == stubs.Enqueue && g.wrong[load] && g.right[load] && c.a.usual(g):
 		if r := g.by[load]; stubs.ClassTasks <= r.Stub && r.Stub <= stubs.ClassService && c.unmeasured(n, r, load) {
-			c.found = &Warning{c.p.Errorf(n, fmt.Sprintf("write %v > duration(\"0s\") and ...", r),
-				"%v is 0s until a task of the name has been measured, and %s refuses each one while other tasks wait", r, c.text(n))}
+			c.found = &Warning{c.a.p.Errorf(n, fmt.Sprintf("write %v > duration(\"0s\") and ...", r),
+				"%v is 0s until a task of the name has been measured, and %s refuses each one while other tasks wait", r, c.a.text(n))}
 		}
 	case g.wrong[load] && !g.right[load] && !g.draws:
 		warn(whileLow, g.by[load])
 	case g.wrong[spent] && !anyRight && !states:
 		warn(whileLow, g.by[spent])
-	case g.wrong[unurgent] && !c.spares && !g.timely && (g.right[load] || !c.selects(g)):
+	case g.wrong[unurgent] && !c.spares && !g.timely && (g.right[load] || !c.a.selects(g)):
 		warn("%s urgent tasks, and no others: a greater priority is more urgent")
-	case g.wrong[abandoned] && !anyRight && !states && !c.selects(g):
+	case g.wrong[abandoned] && !anyRight && !states && !c.a.selects(g):
 		warn("%s tasks that have a caller, and no others")
 	}
 }
@@ -151,7 +151,7 @@ func (a *analysis) usual(g grounds) bool {
 // unmeasured reports whether a verdict is reached while a measured time is 0, although there is next
 // to no reason: the task has taken little time, or there is little load.
 func (c *contraries) unmeasured(n *ir.Node, of ir.Read, ground reason) bool {
-	a := newAnalysis(c.p, 0)
+	a := newAnalysis(c.a.p, 0)
 	a.facts.learn(a.facts.read(of), intValue(of.Type, exactly(0)))
 	for _, r := range a.p.Reads {
 		why, s := reasonBy(r.Stub)
@@ -178,7 +178,7 @@ func (a *analysis) selects(g grounds) bool {
 // before reports whether a verdict is reached although some time is left to the deadline, and less
 // than d.
 func (c *contraries) before(n *ir.Node, d time.Duration) bool {
-	a := newAnalysis(c.p, 0)
+	a := newAnalysis(c.a.p, 0)
 	for _, r := range a.p.Reads {
 		if why, _ := reasonBy(r.Stub); why == late && r.Type == stubs.Duration {
 			a.facts.learn(a.facts.read(r), intValue(r.Type, interval{lo: 1, hi: int64(d) - 1}))

@@ -51,7 +51,7 @@ func retries(members []Member) (all []Remark) {
 	holds := map[string]bool{} // by the own names of states
 	for name, c := range countsOf(members) {
 		for _, by := range c.by {
-			a := newAnalysis(by.Verified.program, 0)
+			a := newAnalysis(by.m.Verified.program, 0)
 			holds[name] = holds[name] || by.effect.A != nil && a.isMoment(by.effect.A, func(ir.Read) bool { return false })
 		}
 	}

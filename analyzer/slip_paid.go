@@ -14,7 +14,7 @@ func (a *analysis) paid() (all []Warning) {
 	if !a.p.Root.Any(isTake) {
 		return nil
 	}
-	p := payments{analysis: a, left: maxPaths * maxParts}
+	p := payments{a: a, left: maxPaths * maxParts}
 	p.follow(a.p.Root, [][]condition{nil})
 	if p.taken == nil {
 		return nil
@@ -25,7 +25,7 @@ func (a *analysis) paid() (all []Warning) {
 
 // payments looks for a path on which a policy takes tokens and throws in spite of that.
 type payments struct {
-	*analysis
+	a             *analysis
 	taken, thrown *ir.Node
 	kept          *ir.Node // a take for a task that the policy lets in
 	left          int      // how many more conditions are looked at
@@ -38,10 +38,10 @@ func (p *payments) follow(n *ir.Node, before [][]condition) {
 	}
 	switch n.Op {
 	case ir.OpVerdict:
-		if i := slices.IndexFunc(before, func(order []condition) bool { return slices.ContainsFunc(order, succeeds) }); !throws(n) && p.reached[n] && i >= 0 {
+		if i := slices.IndexFunc(before, func(order []condition) bool { return slices.ContainsFunc(order, succeeds) }); !throws(n) && p.a.reached[n] && i >= 0 {
 			p.kept = before[i][slices.IndexFunc(before[i], succeeds)].Node
 		}
-		if i := slices.IndexFunc(before, p.lost); throws(n) && p.reached[n] && i >= 0 {
+		if i := slices.IndexFunc(before, p.lost); throws(n) && p.a.reached[n] && i >= 0 {
 			p.taken, p.thrown = before[i][slices.IndexFunc(before[i], succeeds)].Node, n
 		}
 	case ir.OpSeq:
@@ -71,7 +71,7 @@ func (p *payments) then(before [][]condition, c condition) (all [][]condition) {
 // orders returns the parts of a condition that an evaluation may have, in order, if the condition
 // has the value: the right side of an "and" follows if the left one is true.
 func (p *payments) orders(c condition) [][]condition {
-	n := p.named(c.Node)
+	n := p.a.named(c.Node)
 	if p.left--; p.left < 0 || n == nil {
 		return nil
 	}

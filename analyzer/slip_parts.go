@@ -60,25 +60,25 @@ func combined(one, other [][]condition) (all [][]condition) {
 // part is right, as in queue.oldest > duration("1s") or queue.length < 10. A stub that the whole
 // condition follows in both ways is about a range, and not wrong.
 func (c *contraries) judgeParts(n *ir.Node, conds []condition) {
-	parts := c.parts(conds)
+	parts := c.a.parts(conds)
 	if c.found != nil || c.decision != stubs.Throw || len(parts) < 2 {
 		return
 	}
-	whole := c.groundsOf(conds)
+	whole := c.a.groundsOf(conds)
 	for _, part := range parts {
-		g := c.groundsOf(part)
+		g := c.a.groundsOf(part)
 		for _, why := range []reason{load, spent, abandoned} {
 			if !g.wrong[why] || !whole.wrongBy(g.by[why].Stub) || g.right[load] || g.draws || why != load && (g.right != [allReasons]bool{} || g.about(ir.Read.OfState)) {
 				continue
 			}
 			for _, at := range part {
-				if a := c.groundsOf([]condition{at}); a.wrong[why] && why == abandoned {
-					c.found = &Warning{c.p.Errorf(at.Node, "remove the not, or join the conditions with and",
-						"%s leads to %s by itself, for each task that has a caller", c.showing(at), c.text(n))}
+				if a := c.a.groundsOf([]condition{at}); a.wrong[why] && why == abandoned {
+					c.found = &Warning{c.a.p.Errorf(at.Node, "remove the not, or join the conditions with and",
+						"%s leads to %s by itself, for each task that has a caller", c.showing(at), c.a.text(n))}
 					return
 				} else if a.wrong[why] {
-					c.found = &Warning{c.p.Errorf(at.Node, "compare the other way round, or join the conditions with and",
-						"%s leads to %s by itself, while %v is low", c.showing(at), c.text(n), g.by[why])}
+					c.found = &Warning{c.a.p.Errorf(at.Node, "compare the other way round, or join the conditions with and",
+						"%s leads to %s by itself, while %v is low", c.showing(at), c.a.text(n), g.by[why])}
 					return
 				}
 			}
@@ -88,7 +88,7 @@ func (c *contraries) judgeParts(n *ir.Node, conds []condition) {
 
 // showing quotes a condition as it leads to the verdict.
 func (c *contraries) showing(at condition) string {
-	text := c.text(at.Node)
+	text := c.a.text(at.Node)
 	switch {
 	case at.holds:
 		return text

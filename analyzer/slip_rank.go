@@ -41,10 +41,10 @@ func (a *analysis) demoted() []Warning {
 		return nil
 	}
 	moves := func(priorities interval) (some bool, at *ir.Node) {
-		w := &pathwise{analysis: newAnalysis(p, 0), left: maxPaths}
+		w := &pathwise{a: newAnalysis(p, 0), left: maxPaths}
 		for _, r := range p.Reads {
 			if r.Stub == stubs.ArrivingPriority {
-				w.facts.learn(w.facts.read(r), intValue(r.Type, priorities))
+				w.a.facts.learn(w.a.facts.read(r), intValue(r.Type, priorities))
 			}
 		}
 		w.walk(p.Root, func(*ir.Node) {
@@ -117,11 +117,11 @@ func precedence(p *ir.Program, all []Warning) []Warning {
 // if the ranks are not known, or do not depend on the priority.
 func ranksFor(p *ir.Program, priorities interval) (ranks interval, at *ir.Node) {
 	reads := false
-	w := &pathwise{analysis: newAnalysis(p, 0), left: maxPaths}
+	w := &pathwise{a: newAnalysis(p, 0), left: maxPaths}
 	for _, r := range p.Reads {
 		if r.Stub == stubs.ArrivingPriority {
 			reads = true
-			w.facts.learn(w.facts.read(r), intValue(r.Type, priorities))
+			w.a.facts.learn(w.a.facts.read(r), intValue(r.Type, priorities))
 		}
 	}
 	if !reads || !(Member{Verified: Verified{program: p}}).ranks() {
@@ -132,7 +132,7 @@ func ranksFor(p *ir.Program, priorities interval) (ranks interval, at *ir.Node) 
 		rank := exactly(0)
 		for _, n := range w.fired {
 			if isRank(p, n) {
-				at, rank = n, w.values[n.A].ints
+				at, rank = n, w.a.values[n.A].ints
 			}
 		}
 		if last.Op != ir.OpVerdict || throws(last) {

@@ -64,8 +64,8 @@ func (m Member) withoutLesson(state ir.Read) (found *ir.Node) {
 	c := free.contraries(stubs.Throw)
 	c.follow(p.Root, nil, func(n *ir.Node, conds []condition) {
 		compares := func(cond condition) bool {
-			return c.slopeOf(cond, source{stubs.State, state.Key}) == falling &&
-				slices.ContainsFunc(p.Reads, func(r ir.Read) bool { return isTimeSoFar(r) && c.slopeOf(cond, source{stub: r.Stub}) == rising })
+			return c.a.slopeOf(cond, source{stubs.State, state.Key}) == falling &&
+				slices.ContainsFunc(p.Reads, func(r ir.Read) bool { return isTimeSoFar(r) && c.a.slopeOf(cond, source{stub: r.Stub}) == rising })
 		}
 		if found == nil && zero.reached[n] && slices.ContainsFunc(conds, compares) {
 			found = n

@@ -19,7 +19,7 @@ func (a *analysis) warn(n *ir.Node, hint, format string, args ...any) {
 
 // review collects constant conditions and unreachable statements after the analysis.
 func (a *analysis) review() {
-	r := review{analysis: a, constant: make([]bool, len(a.p.Locals)), many: a.p.ForEach()}
+	r := review{a: a, constant: make([]bool, len(a.p.Locals)), many: a.p.ForEach()}
 	a.dropped()
 	r.statement(a.p.Root)
 	switch {
@@ -55,7 +55,7 @@ func (a *analysis) share(n *ir.Node) bool {
 
 // review walks the tree a second time, for warnings.
 type review struct {
-	*analysis
+	a         *analysis
 	many      stubs.Event // events that evaluate the policy for each of several tasks
 	rest      *ir.Node    // the verdict, or the choice of one, after the current effects
 	constant  []bool      // by local: its definition is constant, and has a warning
@@ -65,10 +65,10 @@ type review struct {
 
 // why quotes the first constant condition.
 func (r *review) why() string {
-	if len(r.warnings) == 0 {
+	if len(r.a.warnings) == 0 {
 		return ""
 	}
-	return ", because " + r.warnings[0].Reason
+	return ", because " + r.a.warnings[0].Reason
 }
 
 func (r *review) statement(n *ir.Node) {
@@ -110,7 +110,7 @@ func (r *review) behind(n *ir.Node) {
 
 func (r *review) act(n *ir.Node) {
 	r.acts++
-	if !r.reached[n] {
+	if !r.a.reached[n] {
 		r.unreached = append(r.unreached, n)
 	}
 }
@@ -121,28 +121,28 @@ func (r *review) act(n *ir.Node) {
 // for each task.
 func (r *review) repeated(n *ir.Node) {
 	decided := !r.rest.Any(func(m *ir.Node) bool {
-		return m.Op == ir.OpVerdict && stubs.Decision(m.Imm) == stubs.Continue && r.reached[m]
+		return m.Op == ir.OpVerdict && stubs.Decision(m.Imm) == stubs.Continue && r.a.reached[m]
 	})
-	if r.many == 0 || !r.reached[n] || r.idempotent(n) {
+	if r.many == 0 || !r.a.reached[n] || r.idempotent(n) {
 		return
 	}
 	if decided {
 		r.untilSafePoint(n)
 		return
 	}
-	r.warn(n, "put it into a policy of its own, which neither reads task.* nor switches",
-		"%s may be carried out several times on one %s: the policy is evaluated for each running task, because %s", r.text(n), r.many, r.becauseOfTasks())
+	r.a.warn(n, "put it into a policy of its own, which neither reads task.* nor switches",
+		"%s may be carried out several times on one %s: the policy is evaluated for each running task, because %s", r.a.text(n), r.many, r.becauseOfTasks())
 	r.many = 0
 }
 
 // untilSafePoint warns of a count of throws on ticks: until the task comes to its next safe point,
 // each tick throws again, and counts again.
 func (r *review) untilSafePoint(n *ir.Node) {
-	counts := r.p.Sites[n.Index].Effect == stubs.Add || r.p.Sites[n.Index].Effect == stubs.Take || n.Op == ir.OpEffect && countsBy(r.p, n) != 0
-	thrown := r.rest.Any(func(m *ir.Node) bool { return throws(m) && r.reached[m] })
-	if counts && thrown && r.p.On&stubs.Tick != 0 {
-		r.warn(n, "count on exit, by what the task has done; or set() a value, which is the same each time",
-			"%s counts a task more than once: each tick throws again until the task passes its next safe point", r.text(n))
+	counts := r.a.p.Sites[n.Index].Effect == stubs.Add || r.a.p.Sites[n.Index].Effect == stubs.Take || n.Op == ir.OpEffect && countsBy(r.a.p, n) != 0
+	thrown := r.rest.Any(func(m *ir.Node) bool { return throws(m) && r.a.reached[m] })
+	if counts && thrown && r.a.p.On&stubs.Tick != 0 {
+		r.a.warn(n, "count on exit, by what the task has done; or set() a value, which is the same each time",
+			"%s counts a task more than once: each tick throws again until the task passes its next safe point", r.a.text(n))
 		r.many = 0
 	}
 }
@@ -150,12 +150,12 @@ func (r *review) untilSafePoint(n *ir.Node) {
 // idempotent reports whether repeating the effect makes no difference: it is about the policy or
 // the arriving task, or writes the only value that the policy gives the state.
 func (r *review) idempotent(n *ir.Node) bool {
-	site := r.p.Sites[n.Index]
+	site := r.a.p.Sites[n.Index]
 	switch site.Effect {
 	case stubs.Set:
-		return n.A.Op == ir.OpConst && !r.p.Root.Any(func(m *ir.Node) bool {
-			other := m.Op == ir.OpEffect && r.p.Sites[m.Index].Name == site.Name
-			return other && (r.p.Sites[m.Index].Effect != stubs.Set || m.A.Op != ir.OpConst || m.A.Imm != n.A.Imm)
+		return n.A.Op == ir.OpConst && !r.a.p.Root.Any(func(m *ir.Node) bool {
+			other := m.Op == ir.OpEffect && r.a.p.Sites[m.Index].Name == site.Name
+			return other && (r.a.p.Sites[m.Index].Effect != stubs.Set || m.A.Op != ir.OpConst || m.A.Imm != n.A.Imm)
 		})
 	case stubs.Call, stubs.Add, stubs.Take:
 		return false
@@ -165,16 +165,16 @@ func (r *review) idempotent(n *ir.Node) bool {
 
 // becauseOfTasks says why the policy is about running tasks.
 func (r *review) becauseOfTasks() string {
-	for _, read := range r.p.Reads {
+	for _, read := range r.a.p.Reads {
 		tenant := stubs.TenantName <= read.Stub && read.Stub <= stubs.ClassService // or the class
 		if read.Stub <= stubs.TaskSlice || tenant && r.many&^stubs.Enqueue != 0 {
 			return "it reads " + stubs.Catalogue[read.Stub].Path
 		}
 	}
 	switch {
-	case r.p.MaySwitch():
+	case r.a.p.MaySwitch():
 		return "it may switch"
-	case r.p.Demotes():
+	case r.a.p.Demotes():
 		return "it calls background()"
 	}
 	return "it may throw"
@@ -210,23 +210,23 @@ func (r *review) expression(n, parent *ir.Node) (told bool) {
 	r.beyond(n)
 	r.quotient(n)
 	part := parent.Type == stubs.Bool && parent.Pos == n.Pos && parent.End == n.End
-	v, reached := r.values[n]
+	v, reached := r.a.values[n]
 	if told || part || !reached || n.Type != stubs.Bool || !v.truth.constant() || r.literal(n, parent) {
 		return told
 	}
 	if isLowered(parent) && parent.A == n {
-		r.warn(parent, r.hint(n), "%s chooses nothing: one of its values is always the result", r.text(parent))
+		r.a.warn(parent, r.a.hint(n), "%s chooses nothing: one of its values is always the result", r.a.text(parent))
 		return true
 	}
-	r.alwaysTrue[n.Pos] = v.truth.yes
-	r.warn(n, r.hint(n), "%s is always %v%s", r.condition(n), v.truth.yes, r.because(n))
+	r.a.alwaysTrue[n.Pos] = v.truth.yes
+	r.a.warn(n, r.a.hint(n), "%s is always %v%s", r.condition(n), v.truth.yes, r.because(n))
 	return true
 }
 
 // literal reports whether n is a constant that its author means: true or false, which turn a rule on
 // or off, or the value of a state. Another constant has been folded from a comparison.
 func (r *review) literal(n, parent *ir.Node) bool {
-	text := strings.TrimSpace(strings.Trim(r.p.Text[n.Pos:n.End], "()!"))
+	text := strings.TrimSpace(strings.Trim(r.a.p.Text[n.Pos:n.End], "()!"))
 	return n.Op == ir.OpConst && (parent.Op == ir.OpEffect || isLowered(parent) ||
 		slices.Contains([]string{"true", "false"}, strings.TrimPrefix(text, "not ")))
 }

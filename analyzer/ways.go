@@ -86,8 +86,8 @@ func (v Verified) Ways() []Way {
 	if p == nil {
 		return atAnyTime()
 	}
-	w := &ways{analysis: newAnalysis(p, 0), bound: make([]*ir.Node, len(p.Locals))}
-	w.taking = w.act
+	w := &ways{a: newAnalysis(p, 0), bound: make([]*ir.Node, len(p.Locals))}
+	w.a.taking = w.act
 	w.splits = min(maxSplits, 1+maxWork/count(p.Root))
 	w.statement(p.Root)
 	if len(w.found) > maxWays {
@@ -118,7 +118,7 @@ func count(n *ir.Node) int {
 // keeps only the facts that all cases of a condition share; ways follows each case of "or"
 // separately, because each may have a different name and a different time.
 type ways struct {
-	*analysis
+	a      *analysis
 	bound  []*ir.Node // by local of type bool: its value, if its cases can be followed
 	splits int        // how many more conditions may be split
 	found  []Way
@@ -126,27 +126,27 @@ type ways struct {
 
 // statement follows a node of type Unit or Verdict.
 func (w *ways) statement(n *ir.Node) {
-	if w.facts.dead {
+	if w.a.facts.dead {
 		return
 	}
 	switch n.Op {
 	case ir.OpVerdict:
 		if n.A != nil {
-			w.eval(n.A)
+			w.a.eval(n.A)
 		}
 		if stubs.Decision(n.Imm) != stubs.Continue {
 			w.act()
 		}
 	case ir.OpEffect:
 		if n.A != nil {
-			w.eval(n.A)
+			w.a.eval(n.A)
 		}
 		w.act()
 	case ir.OpSeq:
 		w.statement(n.A)
 		w.statement(n.B)
 	case ir.OpLet:
-		w.locals[n.Index], _ = w.eval(n.A)
+		w.a.locals[n.Index], _ = w.a.eval(n.A)
 		w.bound[n.Index] = nil
 		if n.A.Type == stubs.Bool && !binds(n.A) {
 			w.bound[n.Index] = n.A
@@ -166,7 +166,7 @@ func binds(n *ir.Node) bool {
 
 // when calls then for each case in which the condition is b.
 func (w *ways) when(n *ir.Node, b bool, then func()) {
-	if w.facts.dead {
+	if w.a.facts.dead {
 		return
 	}
 	switch split := w.splits > 0; {
@@ -186,9 +186,9 @@ func (w *ways) when(n *ir.Node, b bool, then func()) {
 		w.when(n.A, false, func() { w.when(n.C, b, then) })
 		return
 	}
-	cond, v := w.eval(n)
+	cond, v := w.a.eval(n)
 	if b && v.truth.yes || !b && v.truth.no {
-		w.facts.assume(cond, b, then)
+		w.a.facts.assume(cond, b, then)
 	}
 }
 
@@ -204,12 +204,12 @@ func (w *ways) junctionWhen(n *ir.Node, b bool, then func()) {
 
 // act records the facts at a point where the policy acts.
 func (w *ways) act() {
-	if w.facts.dead {
+	if w.a.facts.dead {
 		return
 	}
 	var way Way
-	for _, r := range w.p.Reads {
-		v := w.facts.known[w.facts.read(r)]
+	for _, r := range w.a.p.Reads {
+		v := w.a.facts.known[w.a.facts.read(r)]
 		switch {
 		case rises(r.Stub) && v.ints.lo > 0:
 			way.Clocks = append(way.Clocks, Clock{r, v.ints.lo})

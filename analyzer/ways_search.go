@@ -10,11 +10,11 @@ import (
 // up to which the program, followed forwards, can only continue. So it finds bounds that cannot be
 // derived backwards from a condition, as in task.running * 2 > duration("1s").
 func (w *ways) search() {
-	for _, r := range w.p.Reads {
+	for _, r := range w.a.p.Reads {
 		if !rises(r.Stub) {
 			continue
 		}
-		bound := leastBound(w.p, r)
+		bound := leastBound(w.a.p, r)
 		if bound == 0 {
 			continue
 		}

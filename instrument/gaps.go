@@ -78,7 +78,7 @@ func Gaps(p Package, o Options) ([]FunctionGaps, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := survey{rewriter: r, paths: map[*code]path{}}
+	s := survey{r: r, paths: map[*code]path{}}
 	all := make([]FunctionGaps, 0, len(r.codes))
 	for _, c := range r.codes {
 		if isGlue(c) {
@@ -101,9 +101,10 @@ func CompareGaps(a, b Gap) int {
 	return cmp.Compare(b.Length, a.Length)
 }
 
-// survey is one call of Gaps.
+// survey is one call of Gaps. The rewriter is not embedded: the compiler would write each of its
+// methods for survey, too.
 type survey struct {
-	*rewriter
+	r *rewriter
 	// the longest path of each function; empty while the function is being walked
 	paths map[*code]path
 }
@@ -111,11 +112,11 @@ type survey struct {
 func (s *survey) gapsOf(c *code) []Gap {
 	path := s.longest(c)
 	gaps := []Gap{{
-		Pos: s.set.Position(path.from), Kind: GapCode, Length: time.Duration(path.units),
-		Why: fmt.Sprintf("as far as line %d", s.set.Position(path.to).Line),
+		Pos: s.r.set.Position(path.from), Kind: GapCode, Length: time.Duration(path.units),
+		Why: fmt.Sprintf("as far as line %d", s.r.set.Position(path.to).Line),
 	}}
 	add := func(p token.Pos, g Gap) {
-		g.Pos = s.set.Position(p)
+		g.Pos = s.r.set.Position(p)
 		gaps = append(gaps, g)
 	}
 	for _, l := range c.left {
@@ -124,7 +125,7 @@ func (s *survey) gapsOf(c *code) []Gap {
 		}
 	}
 	lostAt, lost := s.gapsOfLost(c)
-	if g, ok := s.handedOver(c); ok {
+	if g, ok := s.r.handedOver(c); ok {
 		add(c.typ.Pos(), g)
 	}
 	for i, at := range lostAt {
@@ -151,7 +152,7 @@ func (s *survey) gapsOf(c *code) []Gap {
 func (s *survey) lengthOfLeft(c *code, l left) time.Duration {
 	for _, loop := range c.loops {
 		if loop.stmt.Pos() == l.at {
-			return length(s.cost(loop.stmt))
+			return length(s.r.cost(loop.stmt))
 		}
 	}
 	return Unbounded
@@ -170,8 +171,8 @@ func (s *survey) ofLoop(c *code, l *loop) (g Gap, ok bool) {
 		units := l.cost * int(l.every)
 		return Gap{Kind: GapLoop, Why: fmt.Sprintf("it polls every %d iterations", l.every), Length: length(units)}, true
 	}
-	if units := s.cost(l.stmt); !l.polls && units <= quick {
-		times, _ := s.times(l.stmt)
+	if units := s.r.cost(l.stmt); !l.polls && units <= quick {
+		times, _ := s.r.times(l.stmt)
 		return Gap{Kind: GapLoop, Why: fmt.Sprintf("%d iterations at most, which do not poll", times), Length: length(units)}, true
 	}
 	return Gap{}, false

@@ -21,16 +21,16 @@ type Links struct {
 
 // linksOf finds the links of a function.
 func (s *survey) linksOf(c *code) (l Links) {
-	path := s.pkg.Path + "."
+	path := s.r.pkg.Path + "."
 	ast.Inspect(c.body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
-			if lit := s.literals[n]; lit != nil && lit.body != c.body {
+			if lit := s.r.literals[n]; lit != nil && lit.body != c.body {
 				l.To = append(l.To, path+lit.name)
 				return false
 			}
 		case *ast.Ident:
-			switch o := s.info.Uses[n].(type) {
+			switch o := s.r.info.Uses[n].(type) {
 			case *types.Func:
 				s.link(&l, o.Origin())
 			case *types.TypeName:
@@ -81,21 +81,21 @@ var startsTasks = []refusal{{"cocoon/...", "tasks"}, {"cocoonhttp/...", "request
 
 // linkPassed records the functions that a call passes to Cocoon, or to uninstrumented code.
 func (s *survey) linkPassed(l *Links, call *ast.CallExpr) {
-	f, ok := s.object(ast.Unparen(call.Fun)).(*types.Func)
-	if !ok || f.Pkg() == nil || f.Pkg() == s.types {
+	f, ok := s.r.object(ast.Unparen(call.Fun)).(*types.Func)
+	if !ok || f.Pkg() == nil || f.Pkg() == s.r.types {
 		return
 	}
 	within, _ := strings.CutPrefix(f.Pkg().Path(), module+"/")
 	toCocoon := reason(startsTasks, within) != ""
-	if !toCocoon && s.opt.Instrumented != nil && s.opt.Instrumented(f.Pkg().Path()) {
+	if !toCocoon && s.r.opt.Instrumented != nil && s.r.opt.Instrumented(f.Pkg().Path()) {
 		return
 	}
 	for _, arg := range call.Args {
 		arg = ast.Unparen(arg)
 		name := ""
-		if lit, ok := arg.(*ast.FuncLit); ok && s.literals[lit] != nil {
-			name = s.pkg.Path + "." + s.literals[lit].name
-		} else if f, ok := s.object(arg).(*types.Func); ok && f.Pkg() != nil {
+		if lit, ok := arg.(*ast.FuncLit); ok && s.r.literals[lit] != nil {
+			name = s.r.pkg.Path + "." + s.r.literals[lit].name
+		} else if f, ok := s.r.object(arg).(*types.Func); ok && f.Pkg() != nil {
 			name = linkName(f.Origin())
 		}
 		switch {
@@ -104,7 +104,7 @@ func (s *survey) linkPassed(l *Links, call *ast.CallExpr) {
 		case name != "":
 			l.Passes = append(l.Passes, name)
 		case toCocoon:
-			l.Hosts = l.Hosts || !isContext(s.info.TypeOf(arg)) && s.carries(s.info.TypeOf(arg))
+			l.Hosts = l.Hosts || !isContext(s.r.info.TypeOf(arg)) && s.r.carries(s.r.info.TypeOf(arg))
 		}
 	}
 }

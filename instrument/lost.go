@@ -16,12 +16,12 @@ func (s *survey) gapsOfLost(c *code) (at []token.Pos, gaps []Gap) {
 		if !s.pollsIn(c, stretch) {
 			continue
 		}
-		name, line := stretch.by.of.Name(), s.set.Position(stretch.by.waits[0].Pos()).Line
+		name, line := stretch.by.of.Name(), s.r.set.Position(stretch.by.waits[0].Pos()).Line
 		why := fmt.Sprintf("line %d releases %s, but no deferred call does: a throw before it loses %[2]s", line, name)
 		if _, returns := stretch.by.waits[0].(*ast.ReturnStmt); returns {
 			why = fmt.Sprintf("line %d returns %s: a throw before it loses %[2]s", line, name)
 		}
-		if call, ok := stretch.by.waits[0].(*ast.CallExpr); ok && !slices.ContainsFunc(s.releasedBy(call), func(v *types.Var) bool { return v == stretch.by.of }) {
+		if call, ok := stretch.by.waits[0].(*ast.CallExpr); ok && !slices.ContainsFunc(s.r.releasedBy(call), func(v *types.Var) bool { return v == stretch.by.of }) {
 			why = fmt.Sprintf("line %d passes %s on, and no deferred call releases it: a throw before it loses %[2]s", line, name)
 		}
 		at, gaps = append(at, stretch.first.Pos()), append(gaps, Gap{Kind: GapLost, Why: why, Length: Unbounded})
@@ -42,7 +42,7 @@ func (s *survey) pollsIn(c *code, in *fannedStretch) bool {
 	return slices.ContainsFunc(in.nodes, func(n ast.Node) (found bool) {
 		ast.Inspect(n, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
-			found = found || ok && s.comesToPoll(call) && !slices.Contains(in.by.waits, ast.Node(call)) && c.heldAt(call.Pos()) == nil && !s.ends[s.placeOf(call.Lparen)]
+			found = found || ok && s.r.comesToPoll(call) && !slices.Contains(in.by.waits, ast.Node(call)) && c.heldAt(call.Pos()) == nil && !s.r.ends[s.r.placeOf(call.Lparen)]
 			_, lit := n.(*ast.FuncLit)
 			return !lit && !found
 		})

@@ -33,7 +33,7 @@ func longer(paths ...path) path {
 // walker follows all paths through one function, as far as bounds are known. Code without a bound
 // is a separate gap.
 type walker struct {
-	*survey
+	s        *survey
 	c        *code
 	longest  path // of the paths that have ended
 	jumped   path // the longest path that a branch took elsewhere
@@ -46,7 +46,7 @@ func (s *survey) longest(c *code) path {
 		return p
 	}
 	s.paths[c] = path{from: c.body.Pos(), to: c.body.Pos()} // for recursion
-	w := &walker{survey: s, c: c, longest: nowhere, jumped: nowhere}
+	w := &walker{s: s, c: c, longest: nowhere, jumped: nowhere}
 	out := w.list(c.body.List, path{from: c.body.Pos()})
 	w.end(out.plus(w.deferred), c.body.Rbrace)
 	s.paths[c] = w.longest
@@ -161,7 +161,7 @@ func (w *walker) loop(stmt ast.Stmt, body *ast.BlockStmt, in path, cond, post in
 		}
 	}
 	in = in.plus(cond)
-	if total := w.cost(stmt); l.every == 0 && !l.polls && total < endless {
+	if total := w.s.r.cost(stmt); l.every == 0 && !l.polls && total < endless {
 		return in.plus(total)
 	}
 	around := w.jumped
@@ -187,11 +187,11 @@ func (w *walker) loop(stmt ast.Stmt, body *ast.BlockStmt, in path, cond, post in
 func (w *walker) units(n ast.Node) int {
 	sum := sumOf(n, func(n ast.Node) (units int, whole bool) {
 		if call, ok := n.(*ast.CallExpr); ok {
-			if target, c, _ := w.callee(call); target == own {
-				return callCost + max(w.survey.longest(c).units, 0), false
+			if target, c, _ := w.s.r.callee(call); target == own {
+				return callCost + max(w.s.longest(c).units, 0), false
 			}
 		}
-		return w.costIfKnown(n)
+		return w.s.r.costIfKnown(n)
 	})
 	return min(sum, endless-1)
 }

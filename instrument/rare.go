@@ -19,7 +19,7 @@ import (
 // are at most the iterations of a piece, and one call of unknown length, as in a loop that polls at
 // each iteration.
 type rare struct {
-	*rewriter
+	r      *rewriter
 	c      *code
 	broken bool        // a break leaves another statement than the loop
 	at     []token.Pos // statements to poll before
@@ -32,7 +32,7 @@ type rare struct {
 // cost of an iteration from poll to poll. The bound is endless if each iteration would poll, so
 // that pieces save nothing.
 func (r *rewriter) rareCalls(c *code, body *ast.BlockStmt) (at []token.Pos, units int) {
-	w := &rare{rewriter: r, c: c, free: true}
+	w := &rare{r: r, c: c, free: true}
 	w.list(body.List)
 	const tooMany = 4 // each place has a copy of the code
 	if len(w.at) > tooMany || !w.short && !w.free {
@@ -91,10 +91,10 @@ func (w *rare) stmt(s ast.Stmt) {
 			return costOf(n)
 		})
 	}
-	units := outside(w.costFromPoll(w.c))
+	units := outside(w.r.costFromPoll(w.c))
 	if units >= endless && w.mayPollBefore(s) {
 		w.at, w.free = append(w.at, s.Pos()), false
-		units = outside(w.costIfKnown)
+		units = outside(w.r.costIfKnown)
 	}
 	w.units = min(w.units+units, endless)
 	w.lists(s, lists)

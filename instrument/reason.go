@@ -27,7 +27,7 @@ func (s *survey) ofNode(n ast.Node, around []ast.Node) (g Gap, ok bool) {
 			g = Gap{Kind: GapWait, Why: "it may wait to receive"}
 		}
 	case *ast.RangeStmt:
-		if t := s.info.TypeOf(n.X); t != nil {
+		if t := s.r.info.TypeOf(n.X); t != nil {
 			if _, ok := core(t).(*types.Chan); ok {
 				g = Gap{Kind: GapWait, Why: "it may wait to receive"}
 			}
@@ -37,7 +37,7 @@ func (s *survey) ofNode(n ast.Node, around []ast.Node) (g Gap, ok bool) {
 			g = Gap{Kind: GapWait, Why: "it may wait for its cases"}
 		}
 	case *ast.BinaryExpr:
-		if tv := s.info.Types[n]; n.Op == token.ADD && tv.Value == nil && tv.Type != nil && isString(tv.Type) {
+		if tv := s.r.info.Types[n]; n.Op == token.ADD && tv.Value == nil && tv.Type != nil && isString(tv.Type) {
 			g = Gap{Kind: GapData, Why: "it is as long as the strings that it joins"}
 		}
 	}
@@ -70,29 +70,29 @@ func inSelect(nodes []ast.Node) bool {
 
 // ofCall returns the gap of a call, unless the callee polls or is swift.
 func (s *survey) ofCall(call *ast.CallExpr) (g Gap, ok bool) {
-	how, c, f := s.callee(call)
+	how, c, f := s.r.callee(call)
 	switch how {
 	case own:
 		name, isC := cName(c)
 		return Gap{Kind: GapCgo, Why: "calls C." + name, Length: Unbounded}, isC
 	case builtin:
 		id, _ := ast.Unparen(call.Fun).(*ast.Ident)
-		if id == nil || !moves[id.Name] || s.bulks[call] {
+		if id == nil || !moves[id.Name] || s.r.bulks[call] {
 			return g, false
 		}
 		return Gap{Kind: GapData, Why: id.Name + " is as long as its data", Length: Unbounded}, true
 	case conversion:
 		return Gap{Kind: GapData, Why: "the conversion is as long as the string", Length: Unbounded}, s.copies(call)
 	}
-	if f == nil || f.Pkg() == nil || s.costOfCall(call) < endless {
+	if f == nil || f.Pkg() == nil || s.r.costOfCall(call) < endless {
 		return g, false
 	}
-	if f.Pkg() == s.types {
+	if f.Pkg() == s.r.types {
 		return Gap{Kind: GapCall, Why: "calls " + f.Name() + ", which has no Go text", Length: Unbounded}, true
 	}
 	pkg := f.Pkg().Path()
 	switch {
-	case s.opt.Instrumented != nil && s.opt.Instrumented(pkg):
+	case s.r.opt.Instrumented != nil && s.r.opt.Instrumented(pkg):
 		return g, false
 	case pkg == "sync" && isUnlock[f.Name()]:
 		return g, false
@@ -115,11 +115,11 @@ var moves = map[string]bool{"append": true, "copy": true, "clear": true, "make":
 
 // copies reports whether a conversion copies text: between a string and a slice.
 func (s *survey) copies(call *ast.CallExpr) bool {
-	tv := s.info.Types[call]
-	if tv.Value != nil || tv.Type == nil || len(call.Args) != 1 || s.info.TypeOf(call.Args[0]) == nil {
+	tv := s.r.info.Types[call]
+	if tv.Value != nil || tv.Type == nil || len(call.Args) != 1 || s.r.info.TypeOf(call.Args[0]) == nil {
 		return false
 	}
-	to, from := core(tv.Type), core(s.info.TypeOf(call.Args[0]))
+	to, from := core(tv.Type), core(s.r.info.TypeOf(call.Args[0]))
 	_, fromSlice := from.(*types.Slice)
 	_, toSlice := to.(*types.Slice)
 	return fromSlice && isText(to) || toSlice && isText(from)
@@ -134,7 +134,7 @@ func isText(t types.Type) bool {
 // not safe points, or only for a throw.
 func (s *survey) underLock(c *code, n ast.Node) (g Gap, ok bool) {
 	call, isCall := n.(*ast.CallExpr)
-	if !isCall || c.exempt != "" || s.costOfCall(call) < endless {
+	if !isCall || c.exempt != "" || s.r.costOfCall(call) < endless {
 		return g, false
 	}
 	why := s.whyKept(c, n.Pos())
