@@ -1,12 +1,16 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/tools/go/analysis/unitchecker"
 
 	"github.com/cocoon-go/cocoon/internal/longtest"
 )
@@ -71,6 +75,52 @@ func TestCommand(t *testing.T) {
 			if !strings.Contains(out, want) {
 				t.Errorf("%q: %q; want a part %q", c.args, out, want)
 			}
+		}
+	}
+}
+
+// TestWithoutFacts checks which packages are not analyzed for their facts. TestCommand shows that
+// go vet accepts the empty file of facts.
+func TestWithoutFacts(t *testing.T) {
+	std := map[string]string{"io": "io", "net/http": "net/http", "x/net/idna": "vendor/x/net/idna", "unsafe": "unsafe"}
+	with := func(path string) map[string]string {
+		all := maps.Clone(std)
+		all[path] = path
+		return all
+	}
+	standard := map[string]bool{"io": true, "net/http": true, "vendor/x/net/idna": true}
+	for _, c := range []struct {
+		name     string
+		imports  map[string]string
+		vetxOnly bool
+		done     bool
+	}{
+		{"only the standard library", std, true, true},
+		{"no imports", nil, true, true},
+		{"diagnostics too", std, false, false},
+		{"Cocoon", with("github.com/cocoon-go/cocoon/cocoon"), true, false},
+		{"a package that may import Cocoon", with("example.com/lib"), true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			facts := filepath.Join(t.TempDir(), "facts")
+			text, err := json.Marshal(unitchecker.Config{ImportMap: c.imports, Standard: standard, VetxOnly: c.vetxOnly, VetxOutput: facts})
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(t.TempDir(), "vet.cfg")
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			done, err := withoutFacts(file)
+			written, missing := os.ReadFile(facts)
+			if done != c.done || err != nil || (missing == nil) != c.done || len(written) > 0 {
+				t.Errorf("done %v, %v; facts %q, %v; want done %v", done, err, written, missing, c.done)
+			}
+		})
+	}
+	for _, arg := range []string{"help", "./...", "missing.cfg"} {
+		if done, err := withoutFacts(arg); done || err != nil {
+			t.Errorf("%s: %v, %v", arg, done, err)
 		}
 	}
 }
