@@ -234,6 +234,7 @@ func TestCanaryRollsBack(t *testing.T) {
 
 // A canary one of whose sides has had no task says so: nothing is compared.
 func TestCanaryOfOneSide(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	for _, c := range []struct {
 		share      float64
 		by         string

@@ -31,7 +31,7 @@ var suites = []struct {
 	every    int // the short form runs one file of so many
 }{
 	{"v1", api.CoreFeaturesV1, 48},
-	{"v2", api.CoreFeaturesV2, 80},
+	{"v2", api.CoreFeaturesV2, 100},
 	{"tail-call", api.CoreFeaturesV2 | experimental.CoreFeaturesTailCall, 1},
 	{"extended-const", api.CoreFeaturesV2 | experimental.CoreFeaturesExtendedConst, 1},
 	{"threads", api.CoreFeaturesV2 | experimental.CoreFeaturesThreads, 1},
