@@ -18,9 +18,9 @@ import (
 //
 // Code under a loop's lock may evaluate policies, post requests, add decisions to the stream,
 // record that the runtime should become hot (see heat), queue log lines, set the timer, and start a
-// goroutine that does the rest without the lock. It must not run code of the application (the
-// methods of contexts, safe functions, the Logger), end a context, write a file, stop the world,
-// unwind, or wait for a slot.
+// goroutine that does the rest without the lock (see errands). It must not run code of the
+// application (the methods of contexts, safe functions, the Logger), end a context, write a file,
+// stop the world, unwind, or wait for a slot.
 type loopLock struct {
 	mu sync.Mutex
 
