@@ -1,5 +1,5 @@
 // Package longtest marks tests that take long. go test runs their short form, or leaves them out,
-// so that a first run on a new machine takes two minutes. make long and .ci/run run the long form.
+// so that a first run on a new machine is mostly compiling. make long and .ci/run run the long form.
 package longtest
 
 import (
