@@ -62,8 +62,8 @@ func TestDocTables(t *testing.T) {
 		"mode": docModes, "condition": docConditions,
 		"stub":    func(*testing.T, [][]string) {}, // TestDocStubs
 		"of":      func(*testing.T, [][]string) {}, // TestDocBounds
-		"warning": func(*testing.T, [][]string) {}, // TestDocErrors of package analyzer
-		"subverb": func(*testing.T, [][]string) {}, // of the command cocoon, which compares it
+		"warning": func(*testing.T, [][]string) {}, // TestDocErrors of package analyzer, TestDocWarnings of cocoon
+		"subverb": func(*testing.T, [][]string) {}, // TestDocSubverbs of cocoon, the command
 	}
 	for _, table := range docTables(t) {
 		check := checks[table.head[0]]
