@@ -58,7 +58,7 @@ func (e *Evaluator) Snapshot() []uint64 { return e.snapshot }
 // next Eval. The error is an *ir.EvalError, the same as ir.Interpret returns, or ErrClosed;
 // the outcome is then the zero Outcome, and the evaluator stays usable. Without an error Eval does
 // not allocate and takes some tens of nanoseconds (BenchmarkEval).
-func (e *Evaluator) Eval() (ir.Outcome, error) {
+func (e *Evaluator) Eval() (out ir.Outcome, _ error) {
 	if err := e.function.CallWithStack(context.Background(), e.result[:]); err != nil {
 		return ir.Outcome{}, callError(err)
 	}
@@ -66,12 +66,14 @@ func (e *Evaluator) Eval() (ir.Outcome, error) {
 	if word&failed != 0 {
 		return ir.Outcome{}, splitError(word)
 	}
-	decision, reason := splitVerdict(word)
-	out := ir.Outcome{Decision: decision, Reason: reason, Values: e.values}
+	// The fields are set one by one in the result itself: the compiler would copy a variable of this
+	// size in blocks, and reading a block right after writes to parts of it stalls the processor.
+	out.Decision, out.Reason = splitVerdict(word)
+	out.Values = e.values
 	if e.fired != nil {
 		out.Fired = *e.fired
 	}
-	if e.retry != nil && decision == stubs.Throw {
+	if e.retry != nil && out.Decision == stubs.Throw {
 		out.Retry = int64(*e.retry)
 	}
 	return out, nil
