@@ -81,51 +81,71 @@ func (m *model) put(key, word uint64, now, order int64) {
 	}
 }
 
-// TestTable compares a table with the model, over random calls and a clock that goes forwards and
-// back.
+// compare makes the same calls of a table and of the model, while the clock goes forwards and back.
+// draw returns a number below n.
+func compare(t *testing.T, bound int, ttl, steps int64, draw func(n int) int) {
+	t.Helper()
+	const step = second / 100
+	table, m := New(bound, ttl*step), &model{bound: bound, ttl: ttl * step}
+	now := int64(0)
+	for i := range steps {
+		switch now += step; draw(400) {
+		case 0:
+			now += 1000 * step
+		case 1:
+			now -= 500 * step
+		case 2, 3:
+			now -= int64(draw(100)) * step
+		}
+		key := uint64(draw(2 * bound))
+		switch draw(5) {
+		case 0, 1:
+			word, at, ok := table.Get(key, now)
+			want, wantOK := m.get(key, now)
+			if word != want || ok != wantOK || ok && at > now+second {
+				t.Fatalf("bound %d, step %d: key %d is %d, %v at %d; want %d, %v by %d", bound, i, key, word, ok, at, want, wantOK, now)
+			}
+		case 2, 3:
+			table.Put(key, uint64(i), now)
+			m.put(key, uint64(i), now, i)
+		default:
+			if draw(10) == 0 {
+				table.Remove(key)
+				if i := m.at(key); i >= 0 {
+					m.keys = slices.Delete(m.keys, i, i+1)
+				}
+			}
+		}
+		if table.Len() != len(m.keys) || table.Evicted() != m.gone[0] || table.Expired() != m.gone[1] {
+			t.Fatalf("bound %d, step %d: %d keys, %d evicted, %d expired; want %d and %v", bound, i,
+				table.Len(), table.Evicted(), table.Expired(), len(m.keys), m.gone)
+		}
+	}
+}
+
+// TestTable compares a table with the model, over random calls.
 func TestTable(t *testing.T) {
 	for _, c := range []struct {
 		bound int
 		ttl   int64
 	}{{1, 0}, {2, 5}, {7, 0}, {8, 20}, {100, 300}, {blockSize + 3, 0}} {
-		random := rand.New(rand.NewPCG(uint64(c.bound), 7))
-		const step = second / 100
-		table, m := New(c.bound, c.ttl*step), &model{bound: c.bound, ttl: c.ttl * step}
-		now := int64(0)
-		for i := range int64(20_000) {
-			switch now += step; random.IntN(400) {
-			case 0:
-				now += 1000 * step
-			case 1:
-				now -= 500 * step
-			case 2, 3:
-				now -= int64(random.IntN(100)) * step
-			}
-			key := uint64(random.IntN(2 * c.bound))
-			switch random.IntN(5) {
-			case 0, 1:
-				word, at, ok := table.Get(key, now)
-				want, wantOK := m.get(key, now)
-				if word != want || ok != wantOK || ok && at > now+second {
-					t.Fatalf("bound %d, step %d: key %d is %d, %v at %d; want %d, %v by %d", c.bound, i, key, word, ok, at, want, wantOK, now)
-				}
-			case 2, 3:
-				table.Put(key, uint64(i), now)
-				m.put(key, uint64(i), now, i)
-			default:
-				if random.IntN(10) == 0 {
-					table.Remove(key)
-					if i := m.at(key); i >= 0 {
-						m.keys = slices.Delete(m.keys, i, i+1)
-					}
-				}
-			}
-			if table.Len() != len(m.keys) || table.Evicted() != m.gone[0] || table.Expired() != m.gone[1] {
-				t.Fatalf("bound %d, step %d: %d keys, %d evicted, %d expired; want %d and %v", c.bound, i,
-					table.Len(), table.Evicted(), table.Expired(), len(m.keys), m.gone)
-			}
-		}
+		compare(t, c.bound, c.ttl, 20_000, rand.New(rand.NewPCG(uint64(c.bound), 7)).IntN)
 	}
+}
+
+// FuzzTable compares a table with the model, over calls that the fuzzer makes up.
+func FuzzTable(f *testing.F) {
+	f.Add(uint8(1), uint16(0), []byte("0123456789abcdef"))
+	f.Add(uint8(7), uint16(20), []byte("the quick brown fox jumps over the lazy dog"))
+	f.Fuzz(func(t *testing.T, bound uint8, ttl uint16, calls []byte) {
+		steps := int64(len(calls) / 3)
+		compare(t, 1+int(bound), int64(ttl), steps, func(n int) (drawn int) {
+			for i := 0; i < 2 && len(calls) > 0; i++ {
+				drawn, calls = drawn<<8|int(calls[0]), calls[1:]
+			}
+			return drawn % n
+		})
+	})
 }
 
 // TestMillionKeys: keys that come once each leave the table as large as it was declared.

@@ -1,6 +1,7 @@
 package sketch
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -51,46 +52,84 @@ func distributions(random *rand.Rand) map[string]func() int64 {
 	return draws
 }
 
-// TestError: the estimates are within 5 % of the quantiles of what was added in the parts that
-// count, for all distributions, while time goes on, leaps and goes back.
+// observed is a sketch beside all values that it has been given.
+type observed struct {
+	*Sketch
+	all         []partValue
+	now, latest int64
+}
+
+type partValue struct{ part, value int64 }
+
+const window = int64(10 * time.Second)
+
+func observe() *observed { return &observed{Sketch: New(window, quantiles)} }
+
+func (o *observed) add(v int64) {
+	o.latest = max(o.latest, o.now) // of the times that the sketch has seen
+	o.Add(o.now, v)
+	o.all = append(o.all, partValue{o.latest / (window / parts), v})
+}
+
+// check compares the estimates with the quantiles of what was added in the parts that count.
+func (o *observed) check(t *testing.T, what string) {
+	t.Helper()
+	o.latest = max(o.latest, o.now)
+	o.all = slices.DeleteFunc(o.all, func(a partValue) bool { return a.part <= o.latest/(window/parts)-parts })
+	var sorted []int64
+	for _, a := range o.all {
+		sorted = append(sorted, a.value)
+	}
+	slices.Sort(sorted)
+	for i, q := range quantiles {
+		if got, want := o.Quantile(o.now, i), exact(sorted, q); !near(got, want) {
+			t.Fatalf("%s: quantile %v of %d values is %d; want %d", what, q, len(sorted), got, want)
+		}
+	}
+}
+
+// TestError: the estimates are within 5 % of the quantiles, for all distributions, while time goes
+// on, leaps and goes back.
 func TestError(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	const window = int64(10 * time.Second)
 	for name, draw := range distributions(random) {
-		s := New(window, quantiles)
-		type added struct{ part, value int64 }
-		var all []added
-		now, latest := int64(0), int64(0)
+		o := observe()
 		for round := range 60 {
 			for range 1 + random.IntN(300) {
-				v := draw()
-				latest = max(latest, now) // of the times that the sketch has seen
-				s.Add(now, v)
-				all = append(all, added{latest / (window / parts), v})
-				now += random.Int64N(int64(time.Millisecond))
+				o.add(draw())
+				o.now += random.Int64N(int64(time.Millisecond))
 			}
 			switch random.IntN(5) {
 			case 0:
-				now += random.Int64N(2 * window)
+				o.now += random.Int64N(2 * window)
 			case 1:
-				now -= random.Int64N(window)
+				o.now -= random.Int64N(window)
 			case 2:
-				now = latest + random.Int64N(window/parts)
+				o.now = o.latest + random.Int64N(window/parts)
 			}
-			latest = max(latest, now)
-			all = slices.DeleteFunc(all, func(a added) bool { return a.part <= latest/(window/parts)-parts })
-			var sorted []int64
-			for _, a := range all {
-				sorted = append(sorted, a.value)
-			}
-			slices.Sort(sorted)
-			for i, q := range quantiles {
-				if got, want := s.Quantile(now, i), exact(sorted, q); !near(got, want) {
-					t.Fatalf("%s, round %d: quantile %v of %d values is %d; want %d", name, round, q, len(sorted), got, want)
-				}
-			}
+			o.check(t, fmt.Sprintf("%s, round %d", name, round))
 		}
 	}
+}
+
+// FuzzError is TestError with values and times that the fuzzer makes up.
+func FuzzError(f *testing.F) {
+	f.Add([]byte("a value of the sketch, or a step of its clock, for each nine bytes of this text"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		o := observe()
+		for ; len(text) >= 9; text = text[9:] {
+			v := int64(binary.LittleEndian.Uint64(text[1:]))
+			switch text[0] % 4 {
+			case 0:
+				o.now += v % (2 * window)
+			case 1:
+				o.check(t, "fuzzed")
+			default:
+				o.add(v >> (text[0] >> 2))
+			}
+		}
+		o.check(t, "fuzzed")
+	})
 }
 
 // Every duration is within a 32nd of the middle of its bucket, and buckets are in the order of what
