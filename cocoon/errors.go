@@ -112,7 +112,7 @@ func (e *PreemptedError) Error() string {
 	if e.Started {
 		fmt.Fprintf(&b, " after running %v", e.Running)
 	}
-	if f, ok := e.first(); ok {
+	if f, ok := e.first(); ok && e.Started {
 		fmt.Fprintf(&b, " at %s (%s:%d)", f.Function, filepath.Base(f.File), f.Line) // it may be told to clients: no folders
 	}
 	if e.Reason != "" {

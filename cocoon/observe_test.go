@@ -182,6 +182,22 @@ func TestLogOfVerdicts(t *testing.T) {
 	}
 }
 
+// A task that a policy on start throws into has run no code, so no line of the runtime's own code is
+// where that happened.
+func TestThrowOnStartSaysWhere(t *testing.T) {
+	var log journal
+	rt := start(t, Config{Slots: 1, Logger: log.logger()})
+	register(t, rt, Policy{Name: "late", On: OnStart, Expr: `task.priority < 1 ? throw("too late") : continue()`})
+	pe := preemption(t, rt.Run(background, "job", idle))
+	if want := `task "job" refused by policy "late": too late`; pe.Error() != want {
+		t.Errorf("got %v\nwant %s", pe, want)
+	}
+	rt.log.flush()
+	if want := `policy=late task=job reason="too late" where="on start"`; log.count(want) != 1 {
+		t.Errorf("no line has %s:\n%s", want, log.String())
+	}
+}
+
 // logVerdicts has the same policies throw and refuse in a runtime that logs to log, and in one with
 // quiet throws that logs to none.
 func logVerdicts(t *testing.T, log, none *journal) {

@@ -1,6 +1,7 @@
 package cocoon
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"sync"
@@ -54,15 +55,23 @@ func TestNoCountIsLost(t *testing.T) {
 	}
 }
 
-// Evaluations on other loops see all writes of an evaluation, or none.
+// Evaluations on other loops see all writes of an evaluation, or none. Many writes lie between the
+// two that are compared, so that without the lock of the steps a reader would come between them.
 func TestWritesOfAStepAreSeenTogether(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
-	must(t, rt.RegisterState(map[string]any{"a": 0, "b": 0, "torn": 0}))
+	states := map[string]any{"a": 0, "b": 0, "torn": 0}
+	between := ""
+	for i := range 50 {
+		name := fmt.Sprint("between", i)
+		states[name] = 0
+		between += fmt.Sprintf("add(%q, 1); ", name)
+	}
+	must(t, rt.RegisterState(states))
 	newLoopOf(t, rt, "second", 1)
-	register(t, rt, Policy{Name: "write", On: OnExit, Match: Match{Loops: []string{"default"}}, Expr: `set("a", state.a + 1); add("b", 1)`})
+	register(t, rt, Policy{Name: "write", On: OnExit, Match: Match{Loops: []string{"default"}}, Expr: `set("a", state.a + 1); ` + between + `add("b", 1)`})
 	register(t, rt, Policy{Name: "read", On: OnStart, Match: Match{Loops: []string{"second"}}, Expr: `state.a != state.b ? throw("torn") : continue()`})
 	register(t, rt, Policy{Name: "note", On: OnExit, Match: Match{Loops: []string{"second"}}, Expr: `state.a != state.b ? set("torn", state.torn + 1) : continue()`})
-	bothLoops(t, rt, 20_000)
+	bothLoops(t, rt, longtest.Count(50_000, 20_000))
 	if torn, throws := rt.State("torn"), rt.Stats().Policies["read"].Throws; torn != int64(0) || throws != 0 {
 		t.Errorf("seen torn %v and %d times", torn, throws)
 	}

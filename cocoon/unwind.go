@@ -45,7 +45,12 @@ func (s *strand) throw(p *throwRequest) {
 		safepoint.Unwinds(1)
 	}
 	s.throwing = p
-	p.tell(err.Where)
+	p.tell(func() string {
+		if s.task.Status() == Starting {
+			return "on start" // the first frame is that of Run
+		}
+		return err.Where()
+	})
 	panic(err)
 }
 

@@ -94,7 +94,7 @@ func (d *documentReader) readPreemption(n *yaml.Node) error {
 	var mode policy.Mode
 	err := decodeMap(n, "preemption", []key{
 		{name: "mode", read: func(n *yaml.Node) error { return readMode(n, &mode) }},
-		{name: "on", read: func(n *yaml.Node) error { return readEvents(n, &t) }},
+		{name: "on", read: func(n *yaml.Node) error { return readEvents(n, &t, false) }},
 		{name: "every", read: func(n *yaml.Node) error { return readInterval(n, &t.Interval) }},
 	})
 	if err != nil {
@@ -143,7 +143,7 @@ func (d *documentReader) readPolicy(n *yaml.Node) (s policy.Spec, expr *yaml.Nod
 	err = decodeMap(n, "a policy", []key{
 		{name: "name", required: true, read: func(n *yaml.Node) error { return readString(n, &s.Name) }},
 		{name: "every", read: func(n *yaml.Node) error { return readInterval(n, &s.On.Interval) }},
-		{name: "on", read: func(n *yaml.Node) error { return readEvents(n, &s.On) }},
+		{name: "on", read: func(n *yaml.Node) error { return readEvents(n, &s.On, true) }},
 		{name: "event", read: func(n *yaml.Node) error { return readCustom(n, &s.On) }},
 		{name: "expr", required: true, read: func(n *yaml.Node) error {
 			expr = n
@@ -176,8 +176,9 @@ func readInterval(n *yaml.Node, to *time.Duration) error {
 	return nil
 }
 
-// readEvents reads on: enqueue, or on: [enqueue, start].
-func readEvents(n *yaml.Node, t *policy.Trigger) error {
+// readEvents reads on: enqueue, or on: [enqueue, start]. custom reports whether event: NAME may stand
+// in place of on.
+func readEvents(n *yaml.Node, t *policy.Trigger, custom bool) error {
 	items := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
 		items = n.Content
@@ -189,7 +190,14 @@ func readEvents(n *yaml.Node, t *policy.Trigger) error {
 		}
 		event := stubs.EventNamed(name)
 		if event == 0 || event == stubs.Tick {
-			return lineError(item, "there is no event %q; want enqueue, start, block, unblock, exit, leave or custom", name)
+			instead := ""
+			switch {
+			case event == stubs.Tick:
+				instead = "; write every: and an interval"
+			case custom:
+				instead = fmt.Sprintf("; write event: %s, without on, for a custom event of that name", name)
+			}
+			return lineError(item, "there is no event %q; want enqueue, start, block, unblock, exit, leave or custom%s", name, instead)
 		}
 		t.Events |= event
 	}
