@@ -351,7 +351,8 @@ func TestModeByTurns(t *testing.T) {
 	r := register(t, rt, Policy{Name: "p", On: OnExit, Expr: `add("n", 1)`})
 	var stop atomic.Bool
 	var wg sync.WaitGroup
-	for _, l := range []*Loop{rt.Loop(), second} {
+	loops := []*Loop{rt.Loop(), second}
+	for _, l := range loops {
 		wg.Go(func() {
 			for !stop.Load() {
 				l.Run(background, "job", idle)
@@ -359,11 +360,13 @@ func TestModeByTurns(t *testing.T) {
 		})
 	}
 	for i := range longtest.Count(1000, 200) {
-		m := []Mode{Observe, Enforce, Off}[i%3]
 		if i%2 == 0 {
-			must(t, r.SetMode(m))
+			must(t, r.SetMode([]Mode{Observe, Enforce, Off}[i/2%3]))
 		} else {
-			must(t, rt.SetMode(m))
+			must(t, rt.SetMode([]Mode{Enforce, Enforce, Observe, Off}[i/2%4]))
+		}
+		for _, l := range loops { // in each mode, however slow the other goroutines are
+			must(t, l.Run(background, "job", idle))
 		}
 		if mode := r.Stats().Mode; mode == Enforce {
 			continue
@@ -377,7 +380,7 @@ func TestModeByTurns(t *testing.T) {
 	stop.Store(true)
 	wg.Wait()
 	st := r.Stats()
-	if n := rt.State("n"); n != st.Effects || st.Effects+st.WouldEffect != st.Evaluations {
+	if n := rt.State("n"); n != st.Effects || st.Effects+st.WouldEffect != st.Evaluations || st.Effects == 0 || st.WouldEffect == 0 {
 		t.Errorf("n is %v; %+v", n, st)
 	}
 }
