@@ -3,6 +3,7 @@ package instrument
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 )
 
@@ -17,7 +18,9 @@ import (
 // nothing out of a loop, but leaves out what has been done before it. The plain function needs no
 // dictionary where it is inlined; with polls it is too long for that. The two functions only
 // compare, so their results for the zero value do not matter.
-func (r *rewriter) dictionary(loop ast.Stmt) (text string) {
+//
+// body is the loop's. The text stands where the variables that the loop declares are visible.
+func (r *rewriter) dictionary(loop ast.Stmt, body *ast.BlockStmt) (text string) {
 	ast.Inspect(loop, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok || text != "" {
@@ -33,7 +36,8 @@ func (r *rewriter) dictionary(loop ast.Stmt) (text string) {
 		}
 		pkg, _ := fun.X.(*ast.Ident)
 		t, ok := r.info.TypeOf(call.Args[0]).(*types.TypeParam)
-		if pkg == nil || !ok || !r.means(pkg.Name, r.info.Uses[pkg], loop) || !r.means(t.Obj().Name(), t.Obj(), loop) {
+		if pkg == nil || !ok || !r.means(pkg.Name, r.info.Uses[pkg], body.Lbrace) ||
+			!r.means(t.Obj().Name(), t.Obj(), body.Lbrace) {
 			return true
 		}
 		z := r.name("z")
@@ -43,12 +47,12 @@ func (r *rewriter) dictionary(loop ast.Stmt) (text string) {
 	return text
 }
 
-// means reports whether a name has a meaning before the loop.
-func (r *rewriter) means(name string, obj types.Object, loop ast.Stmt) bool {
-	scope := r.types.Scope().Innermost(loop.Pos())
+// means reports whether a name has a meaning at a place.
+func (r *rewriter) means(name string, obj types.Object, at token.Pos) bool {
+	scope := r.types.Scope().Innermost(at)
 	if scope == nil || obj == nil {
 		return false
 	}
-	_, found := scope.LookupParent(name, loop.Pos())
+	_, found := scope.LookupParent(name, at)
 	return found == obj
 }

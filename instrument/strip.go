@@ -85,7 +85,7 @@ func (r *rewriter) stripFor(c *code, stmt *ast.ForStmt, every int64) int64 {
 	if count.bits == 8 { // a piece is a constant of the type
 		every = min(every, 32, 127/max(count.step, -count.step))
 	}
-	p := piece{i: count.name, step: every * count.step, before: r.dictionary(stmt)}
+	p := piece{i: count.name, step: every * count.step, before: r.dictionary(stmt, stmt.Body)}
 	if r.endOf(count, stmt.Cond) != nil {
 		p.past = "<"
 		if count.step < 0 {

@@ -17,7 +17,7 @@ import (
 func (r *rewriter) stripRange(c *code, stmt *ast.RangeStmt, every int64) int64 {
 	p := piece{
 		i: r.name("i"), step: every, past: "<", first: "0", constant: true, limit: "len(" + r.name("s") + ")", cmp: token.LSS,
-		breaks: breaksOut(stmt.Body), counts: r.hasMinMax(stmt.Body.Lbrace), before: r.dictionary(stmt),
+		breaks: breaksOut(stmt.Body), counts: r.hasMinMax(stmt.Body.Lbrace), before: r.dictionary(stmt, stmt.Body),
 	}
 	switch r.iterates(stmt.X) {
 	case overSlice:
