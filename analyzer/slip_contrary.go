@@ -122,11 +122,11 @@ func (c *contraries) judge(n *ir.Node, conds []condition) {
 			c.found = &Warning{c.a.p.Errorf(n, fmt.Sprintf("write %v > duration(\"0s\") and ...", r),
 				"%v is 0s until a task has been measured, and %s then %s each task", r, c.a.text(n), verb)}
 		}
-	case c.a.p.On == stubs.Enqueue && g.wrong[load] && g.right[load] && c.a.usual(g):
-		if r := g.by[load]; stubs.ClassTasks <= r.Stub && r.Stub <= stubs.ClassService && c.unmeasured(n, r, load) {
-			c.found = &Warning{c.a.p.Errorf(n, fmt.Sprintf("write %v > duration(\"0s\") and ...", r),
-				"%v is 0s until a task of the name has been measured, and %s refuses each one while other tasks wait", r, c.a.text(n))}
-		}
+	case c.a.p.On == stubs.Enqueue && g.wrong[load] && g.right[load] && c.a.usual(g) && c.firstOfName(n, g.by[load]):
+		r := g.by[load]
+		c.found = &Warning{c.a.p.Errorf(n, fmt.Sprintf("write %v > duration(\"0s\") and ...", r),
+			"%v is 0s until a task of the name has been measured, and %s refuses each one while other tasks wait",
+			r, c.a.text(n))}
 	case g.wrong[load] && !g.right[load] && !g.draws:
 		warn(whileLow, g.by[load])
 	case g.wrong[spent] && !anyRight && !states:
@@ -146,6 +146,12 @@ func (a *analysis) usual(g grounds) bool {
 		return why == load && !slices.Contains([]stubs.ID{stubs.ClassRunningMean, stubs.ClassWaitedMean, stubs.ClassWait, stubs.ClassService,
 			stubs.QueueWait, stubs.LoopService}, id)
 	})
+}
+
+// firstOfName reports whether a verdict is reached on little load while a figure of the task's class
+// is 0.
+func (c *contraries) firstOfName(n *ir.Node, of ir.Read) bool {
+	return stubs.ClassTasks <= of.Stub && of.Stub <= stubs.ClassService && c.unmeasured(n, of, load)
 }
 
 // unmeasured reports whether a verdict is reached while a measured time is 0, although there is next

@@ -103,6 +103,8 @@ func TestVerdictsOnTheWrongGrounds(t *testing.T) {
 		`queue.oldest > 10 * loop.service(0.5)`:                                          "", // other tasks are measured
 		`queue.oldest > duration("100ms") and class.running_mean < duration("10ms")`:     "",
 		`queue.length > 99 and class.running_mean * queue.length < 2 * queue.cost`:       "",
+		// not about the first of a name, so later cases are looked at
+		`queue.length > 99 and loop.service(0.5) < duration("10ms") and arriving.priority > 5`: urgent,
 	} {
 		if got := warning(t, policy.Spec{On: enqueue, Expr: cond + ` ? throw("x") : continue()`}); (want == "") != (got == "") || !strings.Contains(got, want) {
 			t.Errorf("%s:\n got %s\nwant %s", cond, got, want)
