@@ -1,6 +1,8 @@
 package analyzer
 
 import (
+	"slices"
+
 	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/policy"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -13,10 +15,11 @@ import (
 func setBack(members []Member) (all []Remark) {
 	counted := map[string]bool{} // states that effects count up by add
 	rates := map[string]ir.Read{}
+	members = slices.DeleteFunc(slices.Clone(members), func(m Member) bool { return m.Spec.Mode == policy.Off })
 	for _, m := range members {
 		p := m.Verified.program
 		for _, r := range p.Reads {
-			if r.Stub == stubs.StateRate && m.Spec.Mode != policy.Off {
+			if r.Stub == stubs.StateRate {
 				rates[m.own(r.Key)] = r
 			}
 		}
@@ -35,7 +38,7 @@ func setBack(members []Member) (all []Remark) {
 			}
 			name := p.Sites[n.Index].Name
 			r, read := rates[m.own(name)]
-			if read && counted[m.own(name)] && m.Spec.Mode != policy.Off {
+			if read && counted[m.own(name)] {
 				all = append(all, m.remark(n, "leave it out, because a rate forgets by itself; or count in a second state, and set that one back",
 					"%s sets the count back, and %v takes the fall for growth below 0: it is too low until %v have passed", m.text(n), r, r.Window))
 			}

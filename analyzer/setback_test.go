@@ -20,6 +20,7 @@ func TestSetBack(t *testing.T) {
 		{"by an event", []policy.Spec{up, back, open}, low},
 		{"never", []policy.Spec{up, open}, ""},
 		{"off", []policy.Spec{up, in(policy.Off, back), open}, ""},
+		{"the count is off", []policy.Spec{in(policy.Off, up), back, open}, ""},
 		{"no rate", []policy.Spec{up, back, on(stubs.Enqueue, `state.served >= 4 ? throw("x") : continue()`)}, ""},
 		{"no count", []policy.Spec{on(stubs.Exit, `set("served", queue.length)`), back, open}, ""},
 	})
