@@ -46,20 +46,15 @@ func crowded(members []Member, d Declared) (all []Remark) {
 // namedTenants returns a bound of the tenants that have an account because policies name them, plus
 // one for the account that all tenants without their own share.
 func namedTenants(members []Member) int {
-	n := 1
+	names := map[string]bool{}
 	for _, m := range members {
-		p := m.Verified.program
-		for _, set := range p.Sets {
-			n += len(set.Words)
-		}
-		p.Root.Any(func(node *ir.Node) bool {
-			if node.Op == ir.OpConst && node.Type == stubs.Name {
-				n++
+		for _, of := range m.Verified.program.Mentions() {
+			if of.Read.Stub == stubs.TenantName {
+				names[of.Name] = true
 			}
-			return false
-		})
+		}
 	}
-	return n
+	return len(names) + 1
 }
 
 // constantKeys returns the constants that policies write as keys, by the states' own names.

@@ -88,6 +88,8 @@ func TestFewerKeysThanTenants(t *testing.T) {
 	checkFlows(t, few, []flowCase{
 		{"more than accounts", []policy.Spec{take}, other},
 		{"a tenant that a policy names has an account", []policy.Spec{on(stubs.Enqueue, `tenant.name == "gold" and queue.length > 9 ? throw("y") : continue()`), take}, ""},
+		{"the name of a task is none of a tenant", []policy.Spec{on(stubs.Enqueue, `arriving.name == "gold" and queue.length > 9 ? throw("y") : continue()`), take}, other},
+		{"a tenant in a list", []policy.Spec{on(stubs.Enqueue, `tenant.name in ["gold", "gold"] and queue.length > 9 ? throw("y") : continue()`), take}, ""},
 		{"another key", []policy.Spec{on(stubs.Enqueue, `take("b", arriving.labels.user, 1) ? continue() : throw("x")`)}, ""},
 	})
 	few.Accounts = 0
