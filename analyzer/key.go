@@ -24,7 +24,7 @@ func KeyReads(members []Member) (all []KeyRead) {
 		p := m.Verified.program
 		for _, r := range p.Reads {
 			w := writers[m.own(r.Key)]
-			if r.Stub != stubs.State || r.By == nil || !r.By.Constant() || r.By.Types() != oneName || w == nil || w.constant[r.By[0].Word] {
+			if !readsName(r) || w == nil || w.constant[r.By[0].Word] {
 				continue
 			}
 			k := KeyRead{Key: r.By[0].Text}
@@ -41,6 +41,42 @@ func KeyReads(members []Member) (all []KeyRead) {
 			})
 			k.Remark = m.remark(n, "write a key that a policy writes", "no policy writes the key %s of the state %s", r.By.Texts()[0], r.Key)
 			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// readsName reports whether the read is of a constant key that is one name.
+func readsName(r ir.Read) bool {
+	return r.Stub == stubs.State && r.By != nil && r.By.Constant() && r.By.Types() == oneName
+}
+
+// writesBy returns the stub whose value is the key, or the first part of it.
+func writesBy(p *ir.Program, s ir.Site) ir.Read {
+	i := slices.IndexFunc(p.Reads, func(r ir.Read) bool { return r.Offset == s.By[0].Offset })
+	return p.Reads[i].Name()
+}
+
+// KeyUse is a use of a state with keys.
+type KeyUse struct {
+	State  string // with the policy's name, if it is private
+	Writes bool
+	Key    string  // the constant key that the policy reads, one name
+	By     ir.Read // or the stub by which it writes the state
+}
+
+// KeyUses returns the constant keys that the policy reads, and the stubs by which it writes states.
+// The names in KeyReads of several policies are among the combinations of the two.
+func (m Member) KeyUses() (all []KeyUse) {
+	p := m.Verified.program
+	for _, r := range p.Reads {
+		if readsName(r) {
+			all = append(all, KeyUse{State: m.own(r.Key), Key: r.By[0].Text})
+		}
+	}
+	for _, s := range p.Sites {
+		if s.By != nil && s.Effect.Writes() && !s.By.Constant() {
+			all = append(all, KeyUse{State: m.own(s.Name), Writes: true, By: writesBy(p, s)})
 		}
 	}
 	return all
@@ -72,8 +108,7 @@ func keyWriters(members []Member) map[string]*keyWriter {
 				w.constant[s.By[0].Word] = true
 				continue
 			}
-			i := slices.IndexFunc(p.Reads, func(r ir.Read) bool { return r.Offset == s.By[0].Offset })
-			w.by = append(w.by, p.Reads[i].Name())
+			w.by = append(w.by, writesBy(p, s))
 		}
 	}
 	return all

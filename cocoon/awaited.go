@@ -1,7 +1,6 @@
 package cocoon
 
 import (
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,10 +21,10 @@ type awaitedNames struct {
 	now  atomic.Pointer[awaitedNow] // nil: no names
 }
 
-// awaitedNow is immutable, except for its met flags.
+// awaitedNow grows until a policy that refers to names is withdrawn, and is then replaced.
 type awaitedNow struct {
-	number uint32 // the version number
-	labels map[stubs.NameID]*awaitedName
+	number atomic.Uint32 // the version number; set after what it stands for
+	labels growing[stubs.NameID, *awaitedName]
 	events *awaitedName
 }
 
@@ -33,7 +32,7 @@ type awaitedNow struct {
 // to.
 type awaitedName struct {
 	met      atomic.Bool
-	values   map[stubs.NameID]*atomic.Bool
+	values   growing[stubs.NameID, *atomic.Bool]
 	patterns awaitedPatterns
 }
 
@@ -41,10 +40,8 @@ var awaited = awaitedNames{of: map[*Runtime][]ir.Mention{}}
 
 func (a *awaitedName) meets(value stubs.NameID, text string) {
 	set(&a.met, true)
-	if len(a.values) > 0 {
-		if met := a.values[value]; met != nil {
-			set(met, true)
-		}
+	if met, ok := a.values.get(value); ok {
+		set(met, true)
 	}
 	a.patterns.meets(text)
 }
@@ -64,10 +61,11 @@ func (a *attrs) note() {
 	if now == nil {
 		return
 	}
-	for ; a != nil && atomic.LoadUint32(&a.noted) != now.number; a = a.next {
-		atomic.StoreUint32(&a.noted, now.number)
+	number := now.number.Load() // before the names
+	for ; a != nil && atomic.LoadUint32(&a.noted) != number; a = a.next {
+		atomic.StoreUint32(&a.noted, number)
 		if a.what == labelAttr && a.number != 0 {
-			if label := now.labels[a.label]; label != nil {
+			if label, ok := now.labels.get(a.label); ok {
 				label.meets(stubs.NameID(a.number), a.text)
 			}
 		}
@@ -86,7 +84,8 @@ func noteEvent(name stubs.NameID, text string) {
 func (now *awaitedNow) of(m ir.Mention) *awaitedName {
 	switch m.Read.Stub {
 	case stubs.TaskLabels, stubs.ArrivingLabels:
-		return now.labels[stubs.Intern(m.Read.Key)]
+		label, _ := now.labels.get(stubs.Intern(m.Read.Key))
+		return label
 	case stubs.EventName:
 		return now.events
 	}
@@ -108,8 +107,8 @@ func (a *awaitedNames) has(m ir.Mention) bool {
 	case m.Name == "":
 		return e.met.Load()
 	}
-	met := e.values[stubs.Intern(m.Name)]
-	return met != nil && met.Load()
+	met, ok := e.values.get(stubs.Intern(m.Name))
+	return ok && met.Load()
 }
 
 // replace replaces the names to which the policies of a runtime refer.
@@ -126,42 +125,70 @@ func (a *awaitedNames) replace(rt *Runtime, names []ir.Mention) {
 		a.now.Store(nil)
 		return
 	}
-	a.last++
-	now := &awaitedNow{number: a.last, labels: map[stubs.NameID]*awaitedName{}, events: new(awaitedName)}
+	now := &awaitedNow{events: new(awaitedName)}
 	for _, names := range a.of {
-		for _, m := range names {
-			now.add(m, a.has(m), a.has(ir.Mention{Read: m.Read.Name()}))
-		}
+		now.add(names, a.has)
 	}
+	a.last++
+	now.number.Store(a.last)
 	a.now.Store(now)
 }
 
-// add adds a name, and whether it and its label were met before.
-func (now *awaitedNow) add(m ir.Mention, met, labelMet bool) {
-	e := now.of(m)
-	if e == nil {
-		e = new(awaitedName)
-		now.labels[stubs.Intern(m.Read.Key)] = e
+// extend adds names to which the policies of a runtime refer. Its cost does not depend on the number
+// of names that were there before, but for a logarithm.
+func (a *awaitedNames) extend(rt *Runtime, names []ir.Mention) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(names) == 0 {
+		return
 	}
-	if labelMet {
-		e.met.Store(true)
+	a.of[rt] = append(a.of[rt], names...)
+	now := a.now.Load()
+	if now == nil {
+		now = &awaitedNow{events: new(awaitedName)}
 	}
-	if m.Read.Pattern != "" {
-		if e.patterns == nil {
-			e.patterns = awaitedPatterns{}
+	now.add(names, a.has)
+	a.last++
+	now.number.Store(a.last) // what was noted before is noted again
+	a.now.Store(now)
+}
+
+// add adds names that are not there yet. met reports whether a name was met before.
+func (now *awaitedNow) add(names []ir.Mention, met func(ir.Mention) bool) {
+	labels := map[stubs.NameID]*awaitedName{}
+	values := map[*awaitedName]map[stubs.NameID]*atomic.Bool{}
+	patterns := map[*awaitedName]map[string]*awaitedPattern{}
+	for _, m := range names {
+		e := now.of(m)
+		if label := stubs.Intern(m.Read.Key); e == nil {
+			if e = labels[label]; e == nil {
+				e = new(awaitedName)
+				labels[label] = e
+			}
 		}
-		e.patterns[m.Read.Pattern] = newAwaitedPattern(m.Read.Pattern, met)
-		return
+		if met(ir.Mention{Read: m.Read.Name()}) {
+			e.met.Store(true)
+		}
+		switch {
+		case m.Read.Pattern != "":
+			if _, known := e.patterns.get(m.Read.Pattern); !known {
+				put(patterns, e, m.Read.Pattern, newAwaitedPattern(m.Read.Pattern, met(m)))
+			}
+		case m.Name != "":
+			if _, known := e.values.get(stubs.Intern(m.Name)); !known {
+				b := new(atomic.Bool)
+				b.Store(met(m))
+				put(values, e, stubs.Intern(m.Name), b)
+			}
+		}
 	}
-	if m.Name == "" {
-		return
+	now.labels.extend(labels)
+	for e, more := range values {
+		e.values.extend(more)
 	}
-	if e.values == nil {
-		e.values = map[stubs.NameID]*atomic.Bool{}
+	for e, more := range patterns {
+		e.patterns.extend(more)
 	}
-	b := new(atomic.Bool)
-	b.Store(met)
-	e.values[stubs.Intern(m.Name)] = b
 }
 
 // awaits returns the labels read by the policy, and the values, events and patterns of them in its
@@ -173,12 +200,7 @@ func (v *version) awaits() []ir.Mention {
 
 // refersToNames reports whether the names to await depend on the policy: it refers to some, or reads
 // or writes keys of states.
-func (v *version) refersToNames() bool {
-	p := v.verified.Program()
-	return len(v.awaits()) > 0 ||
-		slices.ContainsFunc(p.Reads, func(r ir.Read) bool { return r.By != nil }) ||
-		slices.ContainsFunc(p.Sites, func(s ir.Site) bool { return s.By != nil })
-}
+func (v *version) refersToNames() bool { return len(v.awaits()) > 0 || len(v.member().KeyUses()) > 0 }
 
 // tenantNames returns the tenants that the policy's expression names.
 func (v *version) tenantNames() (names []string) {

@@ -58,6 +58,38 @@ func TestRegistrationAmongMany(t *testing.T) {
 	}
 }
 
+// TestRegistrationOfNamesAmongMany counts what registering a policy allocates if the policies refer
+// to names that the runtime awaits. Each registration used to collect the names of all of them.
+func TestRegistrationOfNamesAmongMany(t *testing.T) {
+	for _, form := range []string{
+		`arriving.labels.user == "u%d" and queue.length > 100 ? throw("x") : continue()`,
+		`arriving.labels.k%d == "gold" and queue.length > 100 ? throw("x") : continue()`,
+		`arriving.labels.user in pattern("u%d-*") and queue.length > 100 ? throw("x") : continue()`,
+		`state.bykey["u%d"] > 5 ? throw("x") : add("bykey", arriving.labels.user, 1)`,
+		`tenant.name == "t%d" and queue.length > 100 ? throw("x") : continue()`,
+	} {
+		among := func(n int) float64 {
+			rt := withoutLooks(start(t, Config{}))
+			must(t, rt.RegisterState(map[string]any{"bykey": Keyed{First: 0, Keys: 9}}))
+			must(t, rt.RegisterTenants(Tenants{Label: "tenant"}))
+			i := 0
+			register := func() {
+				i++
+				_, err := rt.RegisterPolicy(Policy{Name: fmt.Sprint("p", i), On: OnEnqueue, Expr: fmt.Sprintf(form, i)})
+				must(t, err)
+			}
+			for range n {
+				register()
+			}
+			return testing.AllocsPerRun(longtest.Count(50, 20), register)
+		}
+		others := longtest.Count(1500, 400)
+		if few, many := among(20), among(others); many > few*1.3 {
+			t.Errorf("%s: a registration among %d policies makes %v allocations, and among 20 %v; want about as many", form, others, many, few)
+		}
+	}
+}
+
 // TestLooksAreShared registers policies while the runtime looks at the first one. They share one
 // look, which logs the warnings about all.
 func TestLooksAreShared(t *testing.T) {

@@ -1,10 +1,8 @@
 package cocoon
 
 import (
-	"maps"
 	"slices"
 
-	"github.com/cocoon-go/cocoon/analyzer"
 	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/notify"
 	"github.com/cocoon-go/cocoon/stubs"
@@ -37,8 +35,11 @@ func (rt *Runtime) replace(out, in []*version) {
 		}
 	}
 	rt.resequence(out, in)
-	if of := slices.Concat(out, in); slices.ContainsFunc(of, (*version).wantsCosts) {
+	switch {
+	case slices.ContainsFunc(out, (*version).wantsCosts):
 		rt.recost()
+	case slices.ContainsFunc(in, (*version).wantsCosts):
+		rt.costs.Store(true)
 	}
 	rt.await(out, in)
 	for _, l := range *rt.loops.Load() {
@@ -140,16 +141,20 @@ func (v *version) withdraw() {
 
 // await collects the names of labels, label values and events that the policies in force refer to.
 // From then on the runtime records which of them it meets (see awaitedNames). Called with regMu
-// held, after the policies of out have been replaced by those of in. If neither refers to such
-// names, the names are the same as before: there may be thousands of policies, registered one by
-// one.
+// held, after the policies of out have been replaced by those of in. If out refers to no such names,
+// only those of in are added: there may be thousands of policies, registered one by one.
 func (rt *Runtime) await(out, in []*version) {
-	if labels := rt.canaries.labels(); slices.ContainsFunc(slices.Concat(out, in), (*version).refersToNames) || !slices.Equal(labels, rt.awaitedOfCanaries) {
+	labels := rt.canaries.labels()
+	if slices.ContainsFunc(out, (*version).refersToNames) || !slices.Equal(labels, rt.awaitedOfCanaries) {
 		rt.awaitedOfCanaries = labels
 		rt.awaitNames()
+	} else {
+		awaited.extend(rt, rt.awaitedIn(in))
 	}
-	if rt.spoken.Load() == nil || slices.ContainsFunc(slices.Concat(out, in), (*version).namesTenants) {
+	if was := rt.spoken.Load(); was == nil || slices.ContainsFunc(out, (*version).namesTenants) {
 		rt.keepTenants()
+	} else {
+		was.add(in)
 	}
 	if len(rt.policies) > 0 {
 		rt.speaks.Store(true)
@@ -158,46 +163,72 @@ func (rt *Runtime) await(out, in []*version) {
 	}
 }
 
+// awaitNames collects the names anew.
 func (rt *Runtime) awaitNames() {
-	var names []ir.Mention
+	rt.awaitedKeys = awaitedKeys{}
+	var all []*version
 	for _, r := range rt.policies {
-		names = append(names, r.now.awaits()...)
+		all = append(all, r.now)
 	}
-	for _, k := range analyzer.KeyReads(rt.members()) {
-		names = append(names, slices.DeleteFunc(k.By, func(m ir.Mention) bool { return !isAwaited(m.Read) })...)
-	}
+	names := rt.awaitedIn(all)
 	for _, label := range rt.awaitedOfCanaries {
 		names = append(names, ofLabel(label))
 	}
 	awaited.replace(rt, names)
 }
 
+// awaitedIn returns the names that are awaited because of versions that have come into force.
+func (rt *Runtime) awaitedIn(in []*version) (names []ir.Mention) {
+	for _, v := range in {
+		names = append(append(names, v.awaits()...), rt.awaitedKeys.add(v.member())...)
+	}
+	return names
+}
+
 // keepsTenant reports whether the tenant has an account of its own regardless of the number of
 // tenants.
 func (rt *Runtime) keepsTenant(table *tenantTable, name stubs.NameID) bool {
 	s := rt.spoken.Load()
-	return table.shares[name] != 0 || s != nil && (*s)[name]
+	return table.shares[name] != 0 || s != nil && s.has(name)
+}
+
+func (s *spoken) has(name stubs.NameID) bool {
+	_, named := s.get(name)
+	return named
+}
+
+// add adds the tenants that the versions name.
+func (s *spoken) add(in []*version) {
+	more := map[stubs.NameID]bool{}
+	for _, v := range in {
+		for _, name := range v.tenantNames() {
+			if id := stubs.Intern(name); !s.has(id) {
+				more[id] = true
+			}
+		}
+	}
+	s.extend(more)
 }
 
 // keepTenants finds the tenants that policies name: their accounts do not count towards the bound
 // on accounts. Accounts of tenants no longer named count again. If there are too many then,
 // keepTenants removes those of them that have no live task. Called with regMu held.
 func (rt *Runtime) keepTenants() {
-	now := spoken{}
+	now := new(spoken)
+	var all []*version
 	for _, r := range rt.policies {
-		for _, name := range r.now.tenantNames() {
-			now[stubs.Intern(name)] = true
-		}
+		all = append(all, r.now)
 	}
-	was := rt.spoken.Swap(&now)
+	now.add(all)
+	was := rt.spoken.Swap(now)
 	table := rt.tenants.Load()
-	if table == nil || was == nil || maps.Equal(*was, now) {
+	if table == nil || was == nil {
 		return
 	}
 	for _, l := range *rt.loops.Load() {
 		l.lockAll()
 		for id, t := range l.tenants {
-			if (*was)[id] && len(l.tenants) > table.most && t.Live() == 0 && !rt.keepsTenant(table, id) {
+			if was.has(id) && len(l.tenants) > table.most && t.Live() == 0 && !rt.keepsTenant(table, id) {
 				delete(l.tenants, id)
 			}
 		}

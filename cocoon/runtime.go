@@ -62,6 +62,7 @@ type Runtime struct {
 	told     []string     // the names that were logged; guarded by regMu
 	// awaitedOfCanaries are the labels by which canaries choose tasks, see await; guarded by regMu.
 	awaitedOfCanaries []string
+	awaitedKeys       awaitedKeys
 
 	// the states and warnings that were logged; guarded by regMu
 	toldIdle, toldUnread, toldTogether, toldFlows []string
@@ -186,7 +187,7 @@ type tenantTable struct {
 
 // spoken holds the tenants that policies name. Each has an account of its own, even if many other
 // tenants came first.
-type spoken map[stubs.NameID]bool
+type spoken struct{ growing[stubs.NameID, bool] }
 
 // warmth carries out the decisions of heat. Tasks and the timer detect needs, in some cases under a
 // loop's lock, and changing GOMAXPROCS stops the world. So they only record the need, and one
