@@ -44,7 +44,11 @@ func (rt *Runtime) lookSoon(added ...*version) {
 func (rt *Runtime) looks() {
 	for s := rt.toLookAt(); s != nil; s = rt.toLookAt() {
 		began := time.Now()
-		rt.tellRemarks(s, s.remarks())
+		remarks, whole := rt.remarksOf(s, s.remarks)
+		if !whole {
+			return
+		}
+		rt.tellRemarks(s, remarks)
 		pause := time.NewTimer(min(lookPause*time.Since(began), maxLookPause))
 		if !rt.lookAgain() {
 			pause.Stop()
@@ -55,6 +59,28 @@ func (rt *Runtime) looks() {
 		case <-rt.ctx.Done():
 			pause.Stop()
 		}
+	}
+}
+
+// fewToLookAt is the number of policies for whose warnings Shutdown waits. They take about 10 ms.
+const fewToLookAt = 100
+
+// remarksOf returns what find finds. With more policies than fewToLookAt it returns false when the
+// runtime ends: Shutdown waits for the caller, but not for find.
+func (rt *Runtime) remarksOf(s *sight, find func() []analyzer.Remark) (found []analyzer.Remark, whole bool) {
+	if len(s.members) <= fewToLookAt {
+		return find(), true
+	}
+	if rt.ctx.Err() != nil {
+		return nil, false
+	}
+	result := make(chan []analyzer.Remark, 1)
+	go func() { result <- find() }()
+	select {
+	case found = <-result:
+		return found, true
+	case <-rt.ctx.Done():
+		return nil, false
 	}
 }
 
@@ -73,7 +99,8 @@ type sight struct {
 	modes    []Mode            // of each member, now
 	tasks    map[string]document.Class
 	kept     []document.Kept
-	added    map[*version]bool // since the last look
+	added    map[*version]bool     // since the last look
+	own      map[*version][]string // the warnings about each of added, see remarks
 }
 
 // toLookAt returns what to look at, or nil if nothing has changed since the last look.
@@ -111,8 +138,14 @@ func (rt *Runtime) sight() *sight {
 
 // remarks returns the warnings about policies together, about policies for which loops have too few
 // slots or there are too many loops, and about policies that throw into functions that documents
-// keep from being unwound.
+// keep from being unwound. It finds the warnings about each added policy, too.
 func (s *sight) remarks() (all []analyzer.Remark) {
+	s.own = map[*version][]string{}
+	for v := range s.added {
+		for _, w := range v.verified.Warnings() {
+			s.own[v] = append(s.own[v], v.located(w.Error))
+		}
+	}
 	all = slices.Concat(analyzer.Together(s.members), analyzer.Mismatched(s.members, s.tasks))
 	for i, m := range s.members {
 		m.Spec.Mode = s.modes[i]
@@ -130,12 +163,10 @@ func (s *sight) remarks() (all []analyzer.Remark) {
 // last look has not had.
 func (rt *Runtime) tellRemarks(s *sight, remarks []analyzer.Remark) {
 	texts := map[string][]string{}
-	for v := range s.added {
-		for _, w := range v.verified.Warnings() {
-			texts[v.of.name] = append(texts[v.of.name], v.located(w.Error))
-		}
-	}
 	rt.regMu.Lock()
+	for v, own := range s.own {
+		texts[v.of.name] = own
+	}
 	for name, said := range rt.newRemarks(&rt.toldTogether, remarks, s.versions) {
 		texts[name] = append(texts[name], said...)
 	}
