@@ -160,13 +160,19 @@ func (s *sight) remarks() (all []analyzer.Remark) {
 }
 
 // tellRemarks logs the warnings about each policy that has come into force, and the remarks that the
-// last look has not had.
+// last look has not had. Those of versions that went out of force during the look are left out.
 func (rt *Runtime) tellRemarks(s *sight, remarks []analyzer.Remark) {
 	texts := map[string][]string{}
 	rt.regMu.Lock()
 	for v, own := range s.own {
-		texts[v.of.name] = own
+		if v.inForce() {
+			texts[v.of.name] = own
+		}
 	}
+	remarks = slices.DeleteFunc(remarks, func(r analyzer.Remark) bool {
+		v := s.versions[r.Name]
+		return v != nil && !v.inForce()
+	})
 	for name, said := range rt.newRemarks(&rt.toldTogether, remarks, s.versions) {
 		texts[name] = append(texts[name], said...)
 	}

@@ -134,10 +134,13 @@ func (v *version) cancel() {
 
 // withdraw takes the policy out of force if v is the version in force. Called with regMu held.
 func (v *version) withdraw() {
-	if rt := v.of.rt; rt.policies[v.of.name] == v.of && v.of.now == v {
-		rt.replace([]*version{v}, nil)
+	if v.inForce() {
+		v.of.rt.replace([]*version{v}, nil)
 	}
 }
+
+// inForce reports whether v is the version in force. Called with regMu held.
+func (v *version) inForce() bool { return v.of.rt.policies[v.of.name] == v.of && v.of.now == v }
 
 // await collects the names of labels, label values and events that the policies in force refer to.
 // From then on the runtime records which of them it meets (see awaitedNames). Called with regMu
