@@ -148,14 +148,14 @@ func (a *analysis) usual(g grounds) bool {
 	})
 }
 
-// firstOfName reports whether a verdict is reached on little load while a figure of the task's class
-// is 0.
+// firstOfName reports whether a verdict is reached on little load while a figure of the task's
+// class is 0.
 func (c *contraries) firstOfName(n *ir.Node, of ir.Read) bool {
 	return stubs.ClassTasks <= of.Stub && of.Stub <= stubs.ClassService && c.unmeasured(n, of, load)
 }
 
-// unmeasured reports whether a verdict is reached while a measured time is 0, although there is next
-// to no reason: the task has taken little time, or there is little load.
+// unmeasured reports whether a verdict is reached while a measured time is 0, although there is
+// next to no reason: the task has taken little time, or there is little load.
 func (c *contraries) unmeasured(n *ir.Node, of ir.Read, ground reason) bool {
 	a := newAnalysis(c.a.p, 0)
 	a.facts.learn(a.facts.read(of), intValue(of.Type, exactly(0)))

@@ -28,8 +28,8 @@ type awaitedNow struct {
 	events *awaitedName
 }
 
-// awaitedName is a label, or the set of events, with the values and the patterns that policies refer
-// to.
+// awaitedName is a label, or the set of events, with the values and the patterns that policies
+// refer to.
 type awaitedName struct {
 	met      atomic.Bool
 	values   growing[stubs.NameID, *atomic.Bool]
@@ -134,8 +134,8 @@ func (a *awaitedNames) replace(rt *Runtime, names []ir.Mention) {
 	a.now.Store(now)
 }
 
-// extend adds names to which the policies of a runtime refer. Its cost does not depend on the number
-// of names that were there before, but for a logarithm.
+// extend adds names to which the policies of a runtime refer. Its cost does not depend on the
+// number of names that were there before, but for a logarithm.
 func (a *awaitedNames) extend(rt *Runtime, names []ir.Mention) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -198,8 +198,8 @@ func (v *version) awaits() []ir.Mention {
 	return v.labels
 }
 
-// refersToNames reports whether the names to await depend on the policy: it refers to some, or reads
-// or writes keys of states.
+// refersToNames reports whether the names to await depend on the policy: it refers to some, or
+// reads or writes keys of states.
 func (v *version) refersToNames() bool { return len(v.awaits()) > 0 || len(v.member().KeyUses()) > 0 }
 
 // tenantNames returns the tenants that the policy's expression names.

@@ -159,8 +159,8 @@ func (s *sight) remarks() (all []analyzer.Remark) {
 	return append(all, analyzer.Unending(s.members, s.kept)...)
 }
 
-// tellRemarks logs the warnings about each policy that has come into force, and the remarks that the
-// last look has not had. Those of versions that went out of force during the look are left out.
+// tellRemarks logs the warnings about each policy that has come into force, and the remarks that
+// the last look has not had. Those of versions that went out of force during the look are left out.
 func (rt *Runtime) tellRemarks(s *sight, remarks []analyzer.Remark) {
 	texts := map[string][]string{}
 	rt.regMu.Lock()

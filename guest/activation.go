@@ -22,7 +22,7 @@ type activation struct {
 	account  *account    // of the thread, or own; nested calls share it
 	own      account
 	brief    bool        // another call may use it after its end, if only this goroutine knows it
-	known    bool        // it is among the instance's live calls
+	known    bool        // join, not begin, put it among the instance's live calls
 	at       int         // its index there; guarded by the instance's lock
 	sp       uint64      // the guest's stack pointer, while another thread has the turn
 	stack    stack       // what was allocated for it

@@ -45,8 +45,8 @@ func (in *Instance) RunFuel(ctx context.Context, n int64) (left int, err error) 
 	return in.runUntil(ctx, nil, used)
 }
 
-// chargeFrames takes from the frame of the call's instance, and from the frames of the instances in which
-// the call is nested.
+// chargeFrames takes from the frame of the call's instance, and from the frames of the instances in
+// which the call is nested.
 func (a *activation) chargeFrames(n int64) {
 	for o := a; o != nil; o = o.outer {
 		if f := &o.in.frame; f.bound.Load() && a.within(o.in) == o { // once for each instance

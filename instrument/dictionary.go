@@ -11,7 +11,8 @@ import (
 // cmp.Less and cmp.Compare before each piece, instead of in each iteration:
 //
 //	for i := len(x) - 1; i > 0; i-- { if cmp.Less(x[i], x[i-1]) { return false } }
-//	… POLL var z E; _ = cmp.Less(z, z); for ; i > n; i-- { if cmp.Less(x[i], x[i-1]) { return false } } …
+//	… POLL var z E; _ = cmp.Less(z, z);
+//	  for ; i > n; i-- { if cmp.Less(x[i], x[i-1]) { return false } } …
 //
 // A generic function gets what depends on its type arguments in a dictionary. The inlined code of
 // cmp.Less reads its own dictionary from there and tests that it is not nil. The compiler moves

@@ -62,10 +62,10 @@ func TestDebugInfo(t *testing.T) {
 		}
 		got, meteredCode := debugInfo(t, metered)
 		before, after := lines(t, want), lines(t, got)
-		twice := 0
+		copied := 0
 		for _, was := range before {
 			for after[0].Line != was.Line || after[0].Column != was.Column || after[0].EndSequence != was.EndSequence {
-				if after, twice = after[1:], twice+1; len(after) == 0 {
+				if after, copied = after[1:], copied+1; len(after) == 0 {
 					t.Fatalf("%v: the row %+v is missing", mechanism, was)
 				}
 			}
@@ -80,8 +80,8 @@ func TestDebugInfo(t *testing.T) {
 					mechanism, was.Line, now.Address, is, old, was.Address)
 			}
 		}
-		if twice += len(after); twice == 0 || twice > len(before) {
-			t.Errorf("%v: %d rows are of loops that are written twice", mechanism, twice)
+		if copied += len(after); copied == 0 || copied > len(before) {
+			t.Errorf("%v: %d rows are of copies of loops", mechanism, copied)
 		}
 		same(t, want, got, meteredCode)
 	}

@@ -4,7 +4,7 @@ static inline __attribute__((always_inline)) int divide(int a, int b) {
   return a / b;
 }
 
-// brief has a loop that the meter writes twice.
+// brief has a loop that the meter writes four times.
 int brief(int n, int at) {
   int sum = 0;
   for (int i = 0; i < n; i++) {
