@@ -45,7 +45,8 @@ func runGuest(args []string, s streams) int {
 	return exitUsage
 }
 
-// guestLeastSlice is the shortest guest.Config.Slice.
+// guestLeastSlice is the shortest guest.Config.Slice. Package guest does not promise it, so a test
+// compares the two.
 const guestLeastSlice = 20 * time.Microsecond
 
 // guestRun are the flags of cocoon guest run.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cocoon-go/cocoon/guest"
 	"github.com/tetratelabs/wazero/api"
 )
 
@@ -69,6 +70,23 @@ func TestGuest(t *testing.T) {
 		}
 		if code != c.code || !strings.Contains(out, c.out) || !strings.Contains(errs, c.errs) {
 			t.Errorf("cocoon guest %s: exit code %d; want %d\nout %q, want %q\nerr %q, want %q", c.args, code, c.code, out, c.out, errs, c.errs)
+		}
+	}
+}
+
+// TestGuestLeastSlice: the bound of -slice is the bound of package guest, which does not export it.
+func TestGuestLeastSlice(t *testing.T) {
+	wasm, err := os.ReadFile("../../guest/testdata/fib.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for slice, want := range map[time.Duration]bool{guestLeastSlice: true, guestLeastSlice - 1: false} {
+		m, err := guest.Compile(t.Context(), wasm, guest.Config{Slice: slice})
+		if (err == nil) != want {
+			t.Errorf("a guest with slices of %v: %v", slice, err)
+		}
+		if err == nil {
+			m.Close(t.Context())
 		}
 	}
 }
