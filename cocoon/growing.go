@@ -56,3 +56,11 @@ func (g *growing[K, V]) extend(more map[K]V) {
 	grown := append(all[:stay:stay], last)
 	g.now.Store(&grown)
 }
+
+// put sets an entry of a map of maps.
+func put[A, B comparable, V any](all map[A]map[B]V, a A, b B, v V) {
+	if all[a] == nil {
+		all[a] = map[B]V{}
+	}
+	all[a][b] = v
+}

@@ -136,10 +136,6 @@ func (rt *Runtime) members() (all []analyzer.Member) {
 	return all
 }
 
-func (v *version) member() analyzer.Member {
-	return analyzer.Member{Spec: v.spec, Verified: v.verified}
-}
-
 // inOrder returns the versions in force, in the order of members. Called with regMu held.
 func (rt *Runtime) inOrder() (all []*version) {
 	place := map[*version]int{}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/inside"
+	"github.com/cocoon-go/cocoon/internal/ir"
 	"github.com/cocoon-go/cocoon/internal/keep"
 	"github.com/cocoon-go/cocoon/internal/states"
 	"github.com/cocoon-go/cocoon/isolate"
@@ -183,6 +184,20 @@ type tenantTable struct {
 	full   atomic.Bool // it was logged that a loop has no room for another account
 
 	expected int // as in policy.Tenants
+}
+
+// awaitedKeys finds the names to await because policies read constant keys of a state, and other
+// policies write the state by a label or by the name of an event. A key that a policy also writes as
+// a constant is included: nothing asks for it. Guarded by regMu.
+type awaitedKeys struct {
+	read map[string]map[string]bool      // the constant keys, by state
+	by   map[string]map[nameStub]ir.Read // the stubs with the names, by state
+}
+
+// nameStub is a stub that has a name: a label, or the event.
+type nameStub struct {
+	stub stubs.ID
+	key  string
 }
 
 // spoken holds the tenants that policies name. Each has an account of its own, even if many other

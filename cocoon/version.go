@@ -128,3 +128,7 @@ func (v *version) leastInterval() int64 {
 
 // mode returns the mode of the version. Called with regMu held.
 func (v *version) mode() Mode { return max(v.own, v.of.rt.mode) }
+
+func (v *version) member() analyzer.Member {
+	return analyzer.Member{Spec: v.spec, Verified: v.verified}
+}
