@@ -139,9 +139,6 @@ func (v *version) withdraw() {
 	}
 }
 
-// inForce reports whether v is the version in force. Called with regMu held.
-func (v *version) inForce() bool { return v.of.rt.policies[v.of.name] == v.of && v.of.now == v }
-
 // await collects the names of labels, label values and events that the policies in force refer to.
 // From then on the runtime records which of them it meets (see awaitedNames). Called with regMu
 // held, after the policies of out have been replaced by those of in. If out refers to no such

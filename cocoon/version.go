@@ -132,3 +132,6 @@ func (v *version) mode() Mode { return max(v.own, v.of.rt.mode) }
 func (v *version) member() analyzer.Member {
 	return analyzer.Member{Spec: v.spec, Verified: v.verified}
 }
+
+// inForce reports whether v is the version in force. Called with regMu held.
+func (v *version) inForce() bool { return v.of.rt.policies[v.of.name] == v.of && v.of.now == v }
