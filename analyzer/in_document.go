@@ -12,9 +12,9 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// InDocument returns warnings about what a document declares beside its policies: tasks, tenants,
-// functions that no throw unwinds, and a canary. members are the policies of the server, as far as
-// they are known, and tasks the declarations of all its documents.
+// InDocument returns warnings about what a document declares in addition to its policies: tasks,
+// tenants, functions that no throw unwinds, and a canary. members are the policies of the server,
+// as far as they are known, and tasks the declarations of all its documents.
 func InDocument(d *document.Document, members []Member, tasks map[string]document.Class) (all []Remark) {
 	about := func(kind, name string, err error) {
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 //  1. A task that comes back from a Block, and has lost its slot there, notes whether it has run for
 //     at most briskRun since it last came back so. If this is so most of the time, the tasks of its
 //     class are brisk. Only what happens in a saturated process counts.
-//  2. A task that is found running in two sweeps surfaces, and counts against it.
+//  2. A task found running in two sweeps surfaces, and counts against it.
 //  3. A brisk task asks for slots where a policy minds: where one may act on the task by time, reads
 //     accounts or how many slots are taken, listens to Blocks, or orders the tasks that wait. Where a
 //     task is suspended on a loop with one slot, it asks for one, too, unless it is safe

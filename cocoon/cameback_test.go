@@ -55,7 +55,7 @@ policies:
 	}
 }
 
-// extraOrNot starts a task, as an extra task if that is its name; then another task holds the slot
+// extraOrNot starts a task, as an extra task if its name says so; then another task holds the slot
 // until release.
 func extraOrNot(t *testing.T, l *Loop, name string, fn func(context.Context) error) (h *Handle, release func()) {
 	t.Helper()

@@ -46,7 +46,7 @@ func (t *Task) doom(reason string, cause error) (end error, inside bool) {
 }
 
 // doom takes the task out of the queue, or posts the throw, and puts that into the stream of
-// decisions. A task that is cancelled again is not in the stream again. doom returns the throw that
+// decisions. A task cancelled again is not in the stream again. doom returns the throw that
 // ends the task. Called under the loop's lock.
 //
 //go:noinline

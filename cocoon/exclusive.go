@@ -11,8 +11,8 @@ import (
 
 // Waits on exclusive loops. A task that waits outside Block keeps its slot of an exclusive loop. If
 // another task of the loop must run to end the wait, it never ends. Examples are a message on a
-// channel from such a task, and the end of such a task (Handle.Wait) with a context that does not
-// carry the waiting task. In plain Go, a goroutine that holds a lock meanwhile never goes on
+// channel from the other task, and its end (Handle.Wait) with a context that does not carry the
+// waiting task. In plain Go, a goroutine that holds a lock meanwhile never goes on
 // either. The runtime does not know what a task waits for. But it sees that one and the same wait
 // keeps a slot for which other tasks wait, and logs this.
 

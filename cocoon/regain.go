@@ -44,7 +44,7 @@ func (s *strand) comesBack(now int64) (granted bool) {
 	return false
 }
 
-// stepsBack reports whether a task that is back from the wait for a message, and has lost its slot,
+// stepsBack reports whether a task back from the wait for a message, and has lost its slot,
 // should yield its P before it asks for a slot: if all slots are taken and a task that holds one has
 // no P. That task needs a P before the slot can be free, and messages take so little time that it
 // mostly is free then. Otherwise the tasks of many streams would queue for slots, and each message

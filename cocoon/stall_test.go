@@ -26,8 +26,8 @@ func TestStallLendsTheSlot(t *testing.T) {
 }
 
 // stallLendsTheSlot reports false if the machine was so busy that the staller had no processor when
-// the timer looked, and its slot was lent without a report, or that the other task lost the slot
-// likewise.
+// the timer looked, and its slot was lent without a report, or that the same
+// happened to the other task.
 func stallLendsTheSlot(t *testing.T) (reported bool) {
 	var log journal
 	rt := start(t, Config{Slots: 1, StallAfter: 5 * time.Millisecond, Logger: log.logger()})

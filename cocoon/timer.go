@@ -126,8 +126,8 @@ func (s *strand) polls() bool {
 // waiting task (invariant 8). The time by which the timer itself was late does not count, because
 // the process may have been stopped; and after a late timer the task gets another chance, once.
 //
-// Code from cocoon build polls, although it knows nothing of Cocoon. If nothing declares the kind
-// of such a task, its polls do not count here: it gives its slot back at the poll after StallAfter,
+// Code from cocoon build polls, although it knows nothing of Cocoon. If nothing declares the
+// task's kind, its polls do not count here: it gives its slot back at the poll after StallAfter,
 // as plain Go takes the processor from it, and nothing is reported.
 //
 // A holder that is ready to run but has no processor is not to blame. It keeps its slot for twice

@@ -30,7 +30,7 @@ func (w *writer) ReadFrom(src io.Reader) (int64, error) {
 // readFile copies a file to the underlying writer.
 func (r *heldResponse) readFile(src io.Reader, under io.ReaderFrom) (n int64, err error) {
 	if r.status == 0 && !r.hijacked {
-		// A file that is empty or cannot be read decides nothing, and a small one is held back.
+		// An empty or unreadable file decides nothing, and a small one is held back.
 		if n, err = r.readStart(src); n < holdSize || err != nil {
 			return n, err
 		}
