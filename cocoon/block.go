@@ -163,11 +163,16 @@ func (s *strand) block() {
 // unblock gets the task a slot again. message says that it is back from the wait for a message.
 func (s *strand) unblock(message bool) {
 	l := s.loop
-	if s.standsAside() || s.brisk() {
-		s.stayAside()
+	if s.standsAside() {
+		l.lock()
+		s.stayAside(notify.Now())
 		return
 	}
 	l.lock()
+	if now := notify.Now(); s.brisk() && l.holderLacksP(now, soonRuns) {
+		s.stayAside(now)
+		return
+	}
 	left := s.core.Since()
 	granted, now := s.regainAfter(message)
 	if granted {
@@ -192,12 +197,12 @@ func (s *strand) cameBack() {
 	}
 }
 
-// stayAside ends a Block of a task that stands aside from now on. Called by the task's goroutine.
-func (s *strand) stayAside() {
+// stayAside ends a Block of a task that stands aside from now on. Called under the loop's lock by
+// the task's goroutine, and releases the lock.
+func (s *strand) stayAside(now int64) {
 	l := s.loop
-	l.lock()
 	l.absent.addParked(s)
-	l.armSweep(notify.Now())
+	l.armSweep(now)
 	l.unlock()
 	s.blocked = false
 	s.cameBack()

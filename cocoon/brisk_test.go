@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,7 +35,8 @@ func losesSlots(t *testing.T, rt *Runtime, pause time.Duration, aside bool, with
 // In a saturated process, a task that runs for moments between its Blocks does not wait for a slot
 // after them: it goes on while another task computes in the only one.
 func TestBriskTaskStandsAside(t *testing.T) {
-	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	withProcs(t, 1) // so that the other task has none
+	rt := start(t, Config{Slots: 1, StallAfter: -1, KeepProcs: true})
 	saturate(rt)
 	load(t, rt, `tasks: {stream: safe}`)
 	losesSlots(t, rt, 0, true, func(ctx context.Context, s *strand) {
@@ -59,6 +61,38 @@ func TestBriskTaskStandsAside(t *testing.T) {
 		}
 		return nil
 	}))
+}
+
+// While the holder of the slot runs, a brisk task waits for its turn.
+func TestBriskTaskWaitsForARunningHolder(t *testing.T) {
+	withProcs(t, 4)
+	rt := start(t, Config{Slots: 1, StallAfter: -1, KeepProcs: true})
+	saturate(rt)
+	l := rt.Loop()
+	losesSlots(t, rt, 0, true, func(context.Context, *strand) {})
+	for range 1000 { // on a busy machine the holder may have no P
+		var back atomic.Bool
+		waited := make(chan bool, 1)
+		must(t, rt.Run(background, "stream", func(ctx context.Context) error {
+			defer back.Store(true)
+			return Block(ctx, func() error {
+				release := taken(t, l)
+				go func() {
+					queued := false
+					for !queued && !back.Load() {
+						queued = l.Stats().Queued == 1
+					}
+					release()
+					waited <- queued
+				}()
+				return nil
+			})
+		}))
+		if <-waited {
+			return
+		}
+	}
+	t.Error("the task never waited for the slot")
 }
 
 // A brisk task keeps to the queue wherever standing aside would make a difference to a policy or to
