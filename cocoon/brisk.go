@@ -9,11 +9,12 @@ import (
 // Brisk tasks. A task that announces its waits is brisk if it runs for a shorter time between two of
 // them than it takes to get a slot: the handler of a web socket, for each message. While the process
 // is saturated, it would wait for a slot first and for a P after that, and in plain Go only for a P.
-// So then a brisk task asks for no slot when it comes back from a Block and a holder of one has no P.
-// It stands aside (aside.go), as tasks do that mostly wait without saying so. If all holders run, it
-// queues. With 64 one-way streams of gRPC, a message took 6 µs of processor time so, because each
-// stream found more to send when its turn came, and 150 µs when all stood aside. It has waited for a slot in order to start, so
-// queue and overload policies see as many arrivals as before.
+// So then a brisk task asks for no slot when it comes back from a Block and a holder of one has no
+// P. It stands aside (aside.go), as tasks do that mostly wait without saying so. It has waited for
+// a slot in order to start, so queue and overload policies see as many arrivals as before. If all
+// holders run, a brisk task queues. With 64 one-way streams of gRPC, a message took 6 µs of
+// processor time so, because each stream found more to send when its turn came, and 150 µs when all
+// stood aside.
 //
 //  1. A task that comes back from a Block, and has lost its slot there, notes whether it has run for
 //     at most briskRun since it last came back so. If this is so most of the time, the tasks of its
