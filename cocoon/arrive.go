@@ -38,7 +38,7 @@ func (s *strand) arrive(t *Task) (waits bool, err error) {
 	l.meter.arrives(s, now)
 	l.gatherOne(now)
 	if most := l.cfg.MaxQueue; most > 0 && l.core.Waiting() >= most {
-		// Do not refuse a task while a holder of a slot only waits, or others start without one.
+		// Do not refuse a task while a holder of a slot only waits, or waiting tasks may start without.
 		if !l.lendWaits(now) {
 			l.startExtras(now)
 		}

@@ -6,23 +6,23 @@ import (
 	"github.com/cocoon-go/cocoon/stubs"
 )
 
-// Brisk tasks. A task that announces its waits is brisk if it runs for a shorter time between two of
-// them than it takes to get a slot: the handler of a web socket, for each message. While the process
-// is saturated, it would wait for a slot first and for a P after that, and in plain Go only for a P.
-// So then a brisk task asks for no slot when it comes back from a Block and a holder of one has no
-// P. It stands aside (aside.go), as tasks do that mostly wait without saying so. It has waited for
-// a slot in order to start, so queue and overload policies see as many arrivals as before. If all
-// holders run, a brisk task queues. With 64 one-way streams of gRPC, a message took 6 µs of
-// processor time so, because each stream found more to send when its turn came, and 150 µs when all
-// stood aside.
+// Brisk tasks. A task that announces its waits is brisk if it runs for a shorter time between two
+// of them than it takes to get a slot: the handler of a web socket, for each message. While the
+// process is saturated, it would wait for a slot first and for a P after that, and in plain Go only
+// for a P. So then a brisk task asks for no slot when it comes back from a Block and a holder of
+// one has no P. It stands aside (aside.go), as tasks do that mostly wait without saying so. It has
+// waited for a slot in order to start, so queue and overload policies see as many arrivals as
+// before. If all holders run, a brisk task queues. With 64 one-way streams of gRPC, a message took
+// 6 µs of processor time so, because each stream found more to send when its turn came, and 150 µs
+// when all stood aside.
 //
-//  1. A task that comes back from a Block, and has lost its slot there, notes whether it has run for
-//     at most briskRun since it last came back so. If this is so most of the time, the tasks of its
-//     class are brisk. Only what happens in a saturated process counts.
+//  1. A task that comes back from a Block, and has lost its slot there, notes whether it has run
+//     for at most briskRun since it last came back so. If this is so most of the time, the tasks of
+//     its class are brisk. Only what happens in a saturated process counts.
 //  2. A task found running in two sweeps surfaces, and counts against it.
-//  3. A brisk task asks for slots where a policy minds: where one may act on the task by time, reads
-//     accounts or how many slots are taken, listens to Blocks, or orders the tasks that wait. Where a
-//     task is suspended on a loop with one slot, it asks for one, too, unless it is safe
+//  3. A brisk task asks for slots where a policy minds: where one may act on the task by time,
+//     reads accounts or how many slots are taken, listens to Blocks, or orders the tasks that wait.
+//     Where a task is suspended on a loop with one slot, it asks for one, too, unless it is safe
 //     (invariant 3).
 //
 // In one server, streams, RPCs and web sockets shared two saturated cores with other requests. They
@@ -68,7 +68,8 @@ func (b *bound) mindsSlots() bool {
 		})
 }
 
-// updateMinds finds out whether a policy minds which tasks hold slots. Called under the loop's lock.
+// updateMinds finds out whether a policy minds which tasks hold slots. Called under the loop's
+// lock.
 func (l *Loop) updateMinds() {
 	minds := false
 	for e := stubs.Event(1); e&stubs.AnyEvent != 0; e <<= 1 {

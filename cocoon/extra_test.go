@@ -218,8 +218,8 @@ func TestExtraTasksAreBounded(t *testing.T) {
 	}
 }
 
-// A sweep is due for an extra task 10 ms after its start, even if nothing has changed among the tasks
-// without a slot for a long time.
+// A sweep is due for an extra task 10 ms after its start, even if nothing has changed among the
+// tasks without a slot for a long time.
 func TestSweepForAnExtraTaskIsSoon(t *testing.T) {
 	rt, came, ended := holderOnOneP(t)
 	crowded(t, 4)

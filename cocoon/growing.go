@@ -5,10 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// growing is a map to which one goroutine at a time adds entries while others read it without a
-// lock. It consists of maps that do not change, the oldest and largest first. To add an entry
-// copies only the small ones, so its cost grows with the logarithm of the number of entries, and so
-// does the cost of a look-up. Entries added together are in one map.
+// growing is a map to which one goroutine at a time adds entries while other goroutines read it
+// without a lock. It consists of maps that do not change, the oldest and largest first. To add an
+// entry copies only the small ones, so its cost grows with the logarithm of the number of entries,
+// and so does the cost of a look-up. Entries added together are in one map.
 type growing[K comparable, V any] struct {
 	now atomic.Pointer[[]map[K]V]
 }

@@ -160,7 +160,7 @@ func (s *sight) remarks() (all []analyzer.Remark) {
 }
 
 // tellRemarks logs the warnings about each policy that has come into force, and the remarks that
-// the last look has not had. Those of versions that went out of force during the look are left out.
+// the last look has not had. It leaves out versions that went out of force during the look.
 func (rt *Runtime) tellRemarks(s *sight, remarks []analyzer.Remark) {
 	texts := map[string][]string{}
 	rt.regMu.Lock()

@@ -94,7 +94,8 @@ func (l *Loop) lendWaits(now int64) (lent bool) {
 }
 
 // lendTo lends the slots of holders that wait unannounced, for s, which has to wait for a slot. It
-// reports whether s may go on now: with a slot, or as an extra task. Called under the loop's lock by the goroutine of s.
+// reports whether s may go on now: with a slot, or as an extra task. Called under the loop's lock
+// by the goroutine of s.
 func (l *Loop) lendTo(s *strand, now int64) (granted bool) {
 	l.asks = s
 	if l.noteWaiters(); !s.onSlot() {

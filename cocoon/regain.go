@@ -6,9 +6,8 @@ import (
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// regain asks for a slot for a task that has run before, and reports whether the task may go on now:
-// with a slot, or as an extra task.
-// Called under the loop's lock, by the task's goroutine.
+// regain asks for a slot for a task that has run before, and reports whether the task may go on
+// now: with a slot, or as an extra task. Called under the loop's lock, by the task's goroutine.
 func (s *strand) regain(now int64) (granted bool) {
 	s.loop.gatherOne(now)
 	return s.comesBack(now)

@@ -141,8 +141,8 @@ func (v *version) withdraw() {
 
 // await collects the names of labels, label values and events that the policies in force refer to.
 // From then on the runtime records which of them it meets (see awaitedNames). Called with regMu
-// held, after the policies of out have been replaced by those of in. If out refers to no such
-// names, only those of in are added: there may be thousands of policies, registered one by one.
+// held, after the policies of out have given way to the policies of in. If out has no such names,
+// only the names of in are added: there may be thousands of policies, registered one by one.
 func (rt *Runtime) await(out, in []*version) {
 	labels := rt.canaries.labels()
 	if slices.ContainsFunc(out, (*version).refersToNames) || !slices.Equal(labels, rt.awaitedOfCanaries) {

@@ -99,7 +99,8 @@ func (l *Loop) takeRests(most int, brief bool, now int64) {
 }
 
 // noteWaiters says whether a task is suspended, and whether one waits for a slot, or none may rest
-// because it would be counted in its class as one that runs. Called under the loop's lock before it is given back.
+// because it would be counted in its class as one that runs. Called under the loop's lock before it
+// is given back.
 func (l *Loop) noteWaiters() {
 	if suspends := l.core.Suspended() > 0; suspends != l.suspends.Load() {
 		l.suspends.Store(suspends)

@@ -90,7 +90,7 @@ type strand struct {
 	// since when brief calls have found tasks waiting for a slot, in µs, modulo 2^32; 0: the last
 	// one found none
 	keptFrom uint32
-	// how long the task had run when it last lost its slot in a Block, in µs, modulo 2^32; see brisk.go
+	// how long the task had run when it last lost its slot in a Block, in µs, modulo 2^32
 	ranUntil uint32
 	stacks   atomic.Pointer[stackMemory] // nil before it is first needed; other goroutines read only its stretch
 	memory   memory

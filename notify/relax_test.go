@@ -75,7 +75,7 @@ func TestRelaxedTimerHasNoThread(t *testing.T) {
 	}
 }
 
-// awaitWay returns when the timer sleeps in the way that it must.
+// awaitWay returns when the timer sleeps in the way it must.
 func awaitWay(t *testing.T, timer *Timer) {
 	t.Helper()
 	want := timer.way()

@@ -3,7 +3,7 @@ package meter
 import "math/bits"
 
 // A loop that counts up or down to a value by a constant step looks once for a block of iterations:
-// it runs until its counter has the value that it has at the end of the block, in place of the last
+// it runs until its counter has its value at the end of the block, in place of the last
 // one. So an iteration costs as much as without the meter. body.block writes this.
 //
 // A counted loop is lean, nothing in it leaves it, and it ends with
@@ -131,9 +131,9 @@ func findCounted(c code, from int) (counting, bool) {
 	return l, true
 }
 
-// block writes what begins a block of iterations: it charges them, and sets the value of the counter
-// at which the block ends. That is the last value, if it comes within the block, which it does
-// only if the difference is a multiple of the step.
+// block writes what begins a block of iterations: it charges them, and sets the value of the
+// counter at which the block ends. That is the last value, if it comes within the block, which it
+// does only if the difference is a multiple of the step.
 func (b *body) block(l *counting) {
 	size := max(l.step, -l.step)
 	most := int64(l.length * size)

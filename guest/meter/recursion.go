@@ -32,11 +32,11 @@ func (b *body) wayBack() {
 	b.load()
 }
 
-// enterAgain calls the host at the entry of a recursive function, and then the function itself, with the
-// same parameters. So the function knows, without a local that it would keep during its calls, that
-// it comes to another safe point when it returns. The inner call is charged what the outer one has
-// been charged, and must not call the host again. A function with tail calls cannot do this: tail
-// calls without end would need a stack without end.
+// enterAgain calls the host at the entry of a recursive function, and then the function itself,
+// with the same parameters. So the function knows, without a local that it would keep during its
+// calls, that it comes to another safe point when it returns. The inner call is charged what the
+// outer one has been charged, and must not call the host again. A function with tail calls cannot
+// do this: tail calls without end would need a stack without end.
 func (b *body) enterAgain(charged uint32) {
 	b.callHost()
 	b.get()

@@ -52,7 +52,7 @@ func distributions(random *rand.Rand) map[string]func() int64 {
 	return draws
 }
 
-// observed is a sketch beside all values that it has been given.
+// observed is a sketch, and all values that were added to it.
 type observed struct {
 	*Sketch
 	all         []partValue
