@@ -64,25 +64,18 @@ func (c *cpuClock) crowded() bool {
 // sample of a task, at most: what it has used since a reading before that time, or since a later
 // reading and with all Ps until then. read is false if there is no earlier reading: then the
 // process has used no more than since its start.
-func (c cpuSample) usedSince(from, now int64) (most int64, read bool) {
+func (c *cpuSample) usedSince(from, now int64) (most int64, read bool) {
 	most = min((now-from)*c.procs, c.used)
 	if c.past == nil {
 		return most, false
 	}
-	c.past.mu.Lock()
-	defer c.past.mu.Unlock()
-	for _, r := range c.past.readings {
-		if r.at != 0 && r.at < now {
-			most, read = min(most, c.used-r.used+max(0, r.at-from)*c.procs), true
-		}
-	}
-	return most, read
+	return c.past.usedSince(most, c, from, now)
 }
 
 // share returns how much a task can have had of the processor time that the process has used while
 // the task was thought to run: all of it, or an equal share if the process got less than its
 // goroutines could use.
-func (c cpuSample) share(ran, used int64) int64 {
+func (c *cpuSample) share(ran, used int64) int64 {
 	if c.sharers > 1 && float64(used) < 0.9*c.sharers*float64(ran) {
 		used = int64(float64(used) / c.sharers)
 	}

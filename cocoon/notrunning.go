@@ -64,7 +64,7 @@ func (s *strand) stays(waits bool) (stays bool) {
 // served returns for how much of the time since its last sample the task can have had a processor,
 // judged by the processor time of the process. It is negative if the task cannot have had one for
 // all of the time that it was thought to run before, at samples without a reading.
-func (s *strand) served(now int64, cpu cpuSample) int64 {
+func (s *strand) served(now int64, cpu *cpuSample) int64 {
 	span, k := now-s.sampled, s.checked()
 	if k.cpuAt != 0 {
 		ran, used := s.core.Ran(now)-k.ranAt, cpu.used-k.cpuAt

@@ -2,7 +2,6 @@ package cocoon
 
 import (
 	"math/rand/v2"
-	"runtime"
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/kernel"
@@ -129,7 +128,7 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 				return s.putOff(now, nextLook(every), cpu)
 			}
 		}
-		served := s.served(now, cpu)
+		served := s.served(now, &cpu)
 		if served > 0 {
 			served = served * (span - off) / max(1, span)
 		}
@@ -174,8 +173,8 @@ func (s *strand) sampledTo(now, again int64, cpu cpuSample) (next int64) {
 // the loop's lock.
 func (s *strand) sampleLate(now int64) {
 	if kernel.ExactCPU && now-s.sampled >= tooLate {
-		cpu := cpuSample{used: kernel.ProcessCPU(), past: &s.loop.rt.cpu.past, procs: int64(runtime.GOMAXPROCS(0))}
-		s.starve(now-s.sampled-s.served(now, cpu), now)
+		cpu := s.loop.rt.cpu.past.recent(now)
+		s.starve(now-s.sampled-s.served(now, &cpu), now)
 	}
 }
 

@@ -2,6 +2,7 @@ package cocoon
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"time"
 
@@ -267,9 +268,30 @@ func TestShareOfTheProcess(t *testing.T) {
 		"two on two cores that others use": {2, 10 * ms, 8 * ms, 4 * ms},
 		"forty on two cores":               {40, 10 * ms, 20 * ms, ms / 2},
 	} {
-		if share := (cpuSample{sharers: c.sharers}).share(c.ran, c.used); share != c.share {
+		if share := (&cpuSample{sharers: c.sharers}).share(c.ran, c.used); share != c.share {
 			t.Errorf("%s: %v; want %v", name, time.Duration(share), time.Duration(c.share))
 		}
+	}
+}
+
+// A reading of the processor time serves all tasks that give up their slots within freshCPU, and
+// is a bound for each.
+func TestCrowdSharesAReading(t *testing.T) {
+	var past pastCPU
+	now, procs := notify.Now(), int64(runtime.GOMAXPROCS(0))
+	first := past.recent(now)
+	if second := past.recent(now + freshCPU); second.used != first.used+freshCPU*procs {
+		t.Errorf("after %v the bound rose by %d ns; want all %d Ps", time.Duration(freshCPU), second.used-first.used, procs)
+	}
+	if earlier := past.recent(now - 1); earlier.used != first.used {
+		t.Errorf("for an earlier time the bound is %d ns away from the reading", earlier.used-first.used)
+	}
+	for range 1000 { // use some processor time, so that a new reading differs
+		kernel.ProcessCPU()
+	}
+	used := kernel.ProcessCPU()
+	if third := past.recent(now + freshCPU + 1); third.used < used || third.used > kernel.ProcessCPU() {
+		t.Errorf("the bound %d ns is not a new reading; it would be at least %d ns", third.used, used)
 	}
 }
 
@@ -288,7 +310,7 @@ func TestFirstShare(t *testing.T) {
 		"a crowd, never read":            {cpuSample{used: 8 * ms, sharers: 4, procs: 2}, 8 * ms},
 	} {
 		s := &strand{sampled: 1000 * ms}
-		if got := s.served(1016*ms, c.cpu); got != c.want {
+		if got := s.served(1016*ms, &c.cpu); got != c.want {
 			t.Errorf("%s: %v; want %v", name, time.Duration(got), time.Duration(c.want))
 		}
 	}
@@ -384,7 +406,7 @@ func TestThrottledBeforeTheFirstSample(t *testing.T) {
 				continue
 			}
 			most := used - 20*ms*(from/(100*ms)) - min(2*(from%(100*ms)), 20*ms) + 10*ms
-			got, read := cpuSample{used: used, past: &past, procs: 2}.usedSince(begin+from, now)
+			got, read := (&cpuSample{used: used, past: &past, procs: 2}).usedSince(begin+from, now)
 			if !read || got > most {
 				t.Fatalf("%v after the begin, since %v: %v (%v), want %v at most", time.Duration(now-begin),
 					time.Duration(from), time.Duration(got), read, time.Duration(most))
