@@ -43,11 +43,11 @@ func (s *strand) comesBack(now int64) (granted bool) {
 	return false
 }
 
-// stepsBack reports whether a task back from the wait for a message, and has lost its slot,
-// should yield its P before it asks for a slot: if all slots are taken and a task that holds one has
-// no P. That task needs a P before the slot can be free, and messages take so little time that it
-// mostly is free then. Otherwise the tasks of many streams would queue for slots, and each message
-// would change places. Called under the loop's lock, after gatherOne.
+// stepsBack reports whether a task should yield its P before it asks for a slot. The task is back
+// from the wait for a message, and has lost its slot. It yields if all slots are taken and a task
+// with a slot has no P. That task needs a P before the slot can be free, and messages take so little
+// time that the slot mostly is free then. Otherwise the tasks of many streams would queue for slots,
+// and each message would change places. Called under the loop's lock, after gatherOne.
 func (s *strand) stepsBack(now int64) bool {
 	l := s.loop
 	return !l.wanted.Load() && s.requests.Load() == 0 && l.core.Full() && l.holderLacksP(now, 0)
