@@ -304,27 +304,44 @@ func TestMostlyUnderALock(t *testing.T) {
 }
 
 // A task that has polled under a lock, and then does not for a while, finds the word raised at its
-// one safe point: it may have lost its core meanwhile.
+// one safe point: it may have lost its core meanwhile. A crowded machine can take the core before
+// the poll under the lock, which then finds the word lowered, or for longer than the word stays
+// raised. Such a safe point proves nothing, and does not count.
 func TestSilentUnderALock(t *testing.T) {
 	noteLocked()
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
-	const silence = 40 * time.Millisecond
+	const silence, stays = 40 * time.Millisecond, 90 * time.Millisecond // it stays raised for 100 ms
 	rounds := longtest.Count(20, 4)
-	passed := 0 // safe points that were passed over
-	for range rounds {
+	counted, passed := 0, 0 // safe points that had to find the word raised, and those that did not
+	for range 10 * rounds {
+		var begin time.Time
+		var raised bool
+		counts := func() bool { return raised && time.Since(begin) < stays }
 		preemption(t, rt.Run(background, "job", func(ctx context.Context) error {
-			TaskOf(ctx).Cancel()
-			for ; ; passed++ {
+			for TaskOf(ctx).Cancel(); ; {
 				locked(func() {
+					begin, raised = time.Now(), safepoint.Raised()
 					safepoint.Poll()
-					for begin := time.Now(); time.Since(begin) < silence; {
+					for time.Since(begin) < silence {
 					}
 				})
-				safepoint.Poll()
+				if safepoint.Poll(); counts() {
+					counted++
+					passed++
+				}
 			}
 		}))
+		if counts() {
+			counted++
+		}
+		if counted >= rounds {
+			break
+		}
 	}
-	if passed > rounds/4 {
-		t.Errorf("%d safe points were passed over in %d rounds", passed, rounds)
+	if counted < rounds {
+		t.Logf("only %d of %d safe points count: other processes keep the cores", counted, rounds)
+	}
+	if passed > 0 {
+		t.Errorf("%d safe points of %d were passed over", passed, counted)
 	}
 }

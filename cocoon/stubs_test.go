@@ -267,11 +267,12 @@ func (l *looker) seeProcess() {
 	for _, x := range []struct {
 		path, expr string
 		typ        stubs.Type
+		ballast    int
 		ok         func(v any) bool
 	}{
-		{"runtime.goroutines", `runtime.goroutines`, stubs.Int, func(v any) bool { return v.(int64) > 500 }},
-		{"runtime.heap", `runtime.heap / bytes("1B")`, stubs.Float, func(v any) bool { return v.(float64) > size }},
-		{"runtime.cpu", `runtime.cpu`, stubs.Float, func(v any) bool { return v.(float64) > 0.01 }},
+		{"runtime.goroutines", `runtime.goroutines`, stubs.Int, 0, func(v any) bool { return v.(int64) > 500 }},
+		{"runtime.heap", `runtime.heap / bytes("1B")`, stubs.Float, size, func(v any) bool { return v.(float64) > size }},
+		{"runtime.cpu", `runtime.cpu`, stubs.Float, 0, func(v any) bool { return v.(float64) > 0.01 }},
 	} {
 		l.at(OnNotify("look"), nil, x.path, x.typ, func() {
 			time.Sleep(20 * time.Millisecond) // the samples are old now
@@ -280,7 +281,7 @@ func (l *looker) seeProcess() {
 			for range 500 {
 				crowd.Go(func() { <-done })
 			}
-			ballast := make([]byte, size)
+			ballast := make([]byte, max(1, x.ballast))
 			for begin := time.Now(); time.Since(begin) < 20*time.Millisecond; {
 				ballast[len(ballast)-1]++
 			}
