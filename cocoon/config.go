@@ -37,11 +37,12 @@ type Config struct {
 	// and a negative value no bound.
 	MaxBypass time.Duration
 
-	// StallAfter is how long a task may keep its slot without passing a safe point while another
-	// task waits. After that the slot is lent to a waiting task, and the stall is reported. If the
-	// task itself waits without Block, its slot is lent at once, and this does not count as a
-	// stall. A task that nothing declares waits for as long until it may start in place of a
-	// preemptible task. 0 means 20 ms, and a negative value never. The minimum is 100 µs.
+	// StallAfter is how long a task may keep its slot while another task waits, if it passes no
+	// safe point or nothing declares its kind. After that the slot is lent to a waiting task. A
+	// stall is reported only if the task has passed no safe point. If the task itself waits without
+	// Block, its slot is lent at once, and this does not count as a stall. A task that nothing
+	// declares waits for as long until it may start in place of a preemptible task. 0 means 20 ms,
+	// and a negative value never. The minimum is 100 µs.
 	StallAfter time.Duration
 
 	// Breath is how often a long-running task yields its core to the kernel for an instant, at a

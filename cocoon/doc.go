@@ -30,8 +30,8 @@
 //	})
 //
 // A task is atomic unless it is declared otherwise: no policy suspends it, but a policy may stop
-// it. A throw unwinds the task and its deferred calls, and the error of the task is a
-// [*PreemptedError].
+// it, and if nothing declares it, it takes turns with waiting tasks every [Config].StallAfter. A
+// throw unwinds the task and its deferred calls, and the error of the task is a [*PreemptedError].
 //
 // # Code that does not know Cocoon
 //

@@ -172,7 +172,7 @@ func (s *strand) takeRequests(now int64) (want, keep uint32) {
 	s.requests.Store(keep)
 	s.lower()
 	s.pause = 0
-	if s.polled = s.inserted && s.core.Kind == Atomic && !s.task.class.fixed(); !s.polled {
+	if s.polled = (s.inserted || s.loop.lends()) && s.core.Kind == Atomic && !s.task.class.fixed(); !s.polled {
 		s.lastSafe = now
 	}
 	s.safePoints++

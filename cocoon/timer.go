@@ -126,9 +126,10 @@ func (s *strand) polls() bool {
 // waiting task (invariant 8). The time by which the timer itself was late does not count, because
 // the process may have been stopped; and after a late timer the task gets another chance, once.
 //
-// Code from cocoon build polls, although it knows nothing of Cocoon. If nothing declares the
-// task's kind, its polls do not count here: it gives its slot back at the poll after StallAfter,
-// as plain Go takes the processor from it, and nothing is reported.
+// If nothing declares the task's kind, its safe points do not count here: it gives its slot back at
+// the one after StallAfter, as plain Go takes the processor from it, and nothing is reported.
+// Tasks of a loop made by NewLoop with one slot may rely on being atomic between the safe points in
+// their source, so there only the polls that cocoon build inserted do not count.
 //
 // A holder that is ready to run but has no processor is not to blame. It keeps its slot for twice
 // StallAfter, and at least for starvedFor. Then the slot is lent without a report: in plain Go,

@@ -10,29 +10,40 @@ import (
 	"github.com/cocoon-go/cocoon/safepoint"
 )
 
-// Code from cocoon build that nothing declares does not keep a waiting task from its slot longer
-// than code without polls: the task loses its slot after StallAfter, and waits at its next poll for
-// another. Nothing is reported. A task that is declared atomic, or has safe points of its own,
-// keeps its slot.
+// A task that nothing declares does not keep a waiting task from its slot longer because it has safe
+// points, in the source or by cocoon build: the task loses its slot after StallAfter, and waits at
+// its next safe point for another. Nothing is reported. A task declared atomic keeps its slot, and
+// so does a task with safe points in the source on a loop made by NewLoop with one slot.
 func TestUndeclaredTasksShareTheirSlot(t *testing.T) {
 	const limit = time.Hour // the timer itself never looks
+	inserted := func(context.Context) { safepoint.Poll() }
 	for name, c := range map[string]struct {
 		document string
 		poll     func(context.Context)
+		oneSlot  bool // by NewLoop
 		shares   bool
 	}{
-		"undeclared":    {"", func(context.Context) { safepoint.Poll() }, true},
-		"by a pattern":  {"tasks: {'l*': {priority: 1}}\n", func(context.Context) { safepoint.Poll() }, true},
-		"atomic":        {"tasks: {long: atomic}\n", func(context.Context) { safepoint.Poll() }, false},
-		"of the source": {"", SafePoint, false},
+		"undeclared":        {"", inserted, false, true},
+		"by a pattern":      {"tasks: {'l*': {priority: 1}}\n", inserted, false, true},
+		"atomic":            {"tasks: {long: atomic}\n", inserted, false, false},
+		"of the source":     {"", SafePoint, false, true},
+		"of it, atomic":     {"tasks: {long: atomic}\n", SafePoint, false, false},
+		"of it, event loop": {"", SafePoint, true, false},
+		"event loop":        {"", inserted, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rt := start(t, Config{Slots: 1, StallAfter: limit})
 			if c.document != "" {
 				must(t, newPolicyFile(t).load(t, rt, c.document))
 			}
-			must(t, rt.Run(background, "long", func(ctx context.Context) error {
-				short, s, l := rt.Go(background, "short", nothing), strandOf(ctx), rt.Loop()
+			l := rt.Loop()
+			if c.oneSlot {
+				var err error
+				l, err = rt.NewLoop(LoopConfig{Name: "events", Slots: 1})
+				must(t, err)
+			}
+			must(t, l.Run(background, "long", func(ctx context.Context) error {
+				short, s := l.Go(background, "short", nothing), strandOf(ctx)
 				eventually(t, "the other task to wait", func() bool { return l.Stats().Queued == 1 })
 				check := func(after time.Duration) {
 					l.lockAll()
@@ -52,7 +63,7 @@ func TestUndeclaredTasksShareTheirSlot(t *testing.T) {
 				}
 				return nil
 			}))
-			if n := rt.Loop().Stats().Stalls; n != 0 {
+			if n := l.Stats().Stalls; n != 0 {
 				t.Errorf("%d stalls are reported of a task that polls", n)
 			}
 		})
