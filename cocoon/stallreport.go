@@ -14,11 +14,21 @@ import (
 // which it came back, and only its own goroutine is involved. If a task does not come back for a
 // while, its stack is searched for in a profile of all goroutines, see takeStacks.
 
-// comesBack is how long a report waits for the task to come back. It is a variable, because tests
-// shorten it.
+// comesBack is how long a report waits at most for the task to come back. It is a variable, because
+// tests change it.
 var comesBack = time.Second
 
+// patienceOf returns how long a report waits for the task to come back, in a process with so many
+// goroutines. Where a look takes little time, it comes soon: few stalls last for a second, and a
+// task that comes back at its end has no stack to show.
+func patienceOf(goroutines int) time.Duration {
+	return min(comesBack, comesSoon+time.Duration(goroutines)*perGoroutine)
+}
+
 const (
+	comesSoon    = 100 * time.Millisecond
+	perGoroutine = 10 * time.Microsecond // as long as a look takes, or longer
+
 	// lookShare is the inverse of the share of one core that may be used to look for the stacks of
 	// tasks that do not come back. With 100,000 goroutines a look takes 0.3 to 1 s, so it happens
 	// each minute or so; with a thousand it happens at each report.
@@ -60,7 +70,7 @@ func (s *strand) comeBack() {
 // report waits for the task, and logs the stall, at the latest when the runtime ends.
 func (st *stallReport) report() {
 	rt := st.s.loop.rt
-	patience := time.NewTimer(comesBack)
+	patience := time.NewTimer(patienceOf(runtime.NumGoroutine()))
 	defer patience.Stop()
 	select {
 	case <-st.back:
