@@ -224,11 +224,11 @@ func TestCounted(t *testing.T) {
 		args []string
 		want string
 	}{
-		"plain": {nil, "counted 0 short 0 fib 0 leaf 0 std false section <nil> 0 0"},
+		"plain": {nil, "counted 0 short 0 fib 0 leaf 0 steps 0 crash 91 std false section <nil> 0 0"},
 		// One poll is in count, before its call of a function value. 10,000 iterations are ten
-		// pieces; 88 calls of fib recurse.
-		"rewritten": {[]string{"-overlay", file}, "counted 11 short 2 fib 89 leaf 1 std true section left 1 1"},
-		"race":      {[]string{"-race", "-overlay", file}, "counted 11 short 2 fib 89 leaf 1 std true section left 1 1"},
+		// pieces; 88 calls of fib recurse; every fourth of 111 steps polls.
+		"rewritten": {[]string{"-overlay", file}, "counted 11 short 2 fib 89 leaf 1 steps 28 crash 91 std true section left 1 1"},
+		"race":      {[]string{"-race", "-overlay", file}, "counted 11 short 2 fib 89 leaf 1 steps 28 crash 91 std true section left 1 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "race" {

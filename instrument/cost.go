@@ -73,8 +73,8 @@ func sumOf(n ast.Node, costOf func(ast.Node) (units int, whole bool)) (sum int) 
 }
 
 // costOfIteration returns an upper bound of the cost of the body of a loop from poll to poll. An
-// inner loop that polls at each iteration counts as one iteration, without its calls of unknown
-// length, because a poll precedes each of them.
+// inner loop that polls at each iteration, or once in a few, counts as the iterations from poll to
+// poll, without its calls of unknown length, because a poll precedes each of them.
 func (r *rewriter) costOfIteration(c *code, body *ast.BlockStmt) int {
 	return sumOf(body, r.costFromPoll(c))
 }
@@ -86,12 +86,13 @@ func (r *rewriter) costFromPoll(c *code) func(ast.Node) (units int, whole bool) 
 		if !ok || !r.willPoll(c, loop) {
 			return r.costOf(n)
 		}
-		return r.cost(loop.Init) + 2*r.cost(loop.Cond) + r.cost(loop.Post) + sumOf(loop.Body, r.costIfKnown), true
+		_, more := r.copyOf(c, loop)
+		return r.cost(loop.Init) + r.cost(loop.Cond) + (more+1)*(r.cost(loop.Cond)+r.cost(loop.Post)+sumOf(loop.Body, r.costIfKnown)), true
 	}
 }
 
-// willPoll reports whether the loop certainly polls at each iteration: it counts nothing, so it is
-// not split.
+// willPoll reports whether the loop certainly polls at each iteration, or once in a few: it counts
+// nothing, so it is not split.
 func (r *rewriter) willPoll(c *code, loop *ast.ForStmt) bool {
 	_, counts := r.loopCounter(c, loop)
 	return !counts && r.cost(loop) >= endless && c.whyNot(loop.Body.Lbrace) == ""

@@ -129,11 +129,20 @@ func (r *rewriter) touched(obj types.Object, n ast.Node) (found bool) {
 // addressed reports whether the code may take the variable's address, by & or by a method call.
 func (r *rewriter) addressed(obj types.Object, n ast.Node) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.UnaryExpr:
-			found = found || n.Op == token.AND && r.isUse(ast.Unparen(n.X), obj)
-		case *ast.SelectorExpr:
-			found = found || r.isUse(ast.Unparen(n.X), obj)
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			found = found || r.isUse(ast.Unparen(s.X), obj)
+		}
+		return !found
+	})
+	return found || r.referenced(obj, n)
+}
+
+// referenced reports whether the code takes the variable's address by &. For a pointer, which has
+// no methods with its address as receiver, there is no other way.
+func (r *rewriter) referenced(obj types.Object, n ast.Node) (found bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if u, ok := n.(*ast.UnaryExpr); ok {
+			found = found || u.Op == token.AND && r.isUse(ast.Unparen(u.X), obj)
 		}
 		return !found
 	})

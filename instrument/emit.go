@@ -56,6 +56,7 @@ func (r *rewriter) decide() {
 	}
 	r.freshCalls()
 	r.writeTails()
+	r.writeUnrolled()
 	r.stats.Functions = len(r.codes)
 	r.stats.Bulks = len(r.bulks)
 }

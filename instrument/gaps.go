@@ -165,9 +165,9 @@ func length(units int) time.Duration {
 	return time.Duration(units)
 }
 
-// ofLoop returns the gap of a loop that was not meant to poll at each iteration.
+// ofLoop returns the gap of a loop that was not meant to poll at each iteration, or once in a few.
 func (s *survey) ofLoop(c *code, l *loop) (g Gap, ok bool) {
-	if l.every > 0 {
+	if l.every > mostCopies+1 {
 		units := l.cost * int(l.every)
 		return Gap{Kind: GapLoop, Why: fmt.Sprintf("it polls every %d iterations", l.every), Length: length(units)}, true
 	}

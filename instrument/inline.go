@@ -11,6 +11,7 @@ import (
 const (
 	inlineBudget = 80
 	inlineCall   = 57
+	inlinePoll   = 27
 	inlineBulk   = 60 // upper limit for the replacement of a builtin function; see bulkText
 )
 

@@ -190,6 +190,7 @@ type rewriter struct {
 	makers  map[maker]bool // results with new values only
 	private map[*code]bool // methods that do not share their receivers
 	tails   []tail
+	unrolls []unrolled // loops to write several times, see writeUnrolled
 	// types of values that are released, see isReleasable and releasedTypes
 	releasable map[types.Type]bool
 	backs      []types.Type

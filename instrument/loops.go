@@ -84,7 +84,9 @@ func (r *rewriter) loop(c *code, stmt ast.Stmt, body *ast.BlockStmt, labelled, i
 			return
 		}
 	}
-	l.polls = true
+	if r.unroll(c, l); l.every == 0 {
+		l.polls = true
+	}
 	r.stats.LoopPolls++
 	r.insert(c.file, body.Lbrace+1, r.poll(c))
 }

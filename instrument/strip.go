@@ -145,12 +145,14 @@ func (r *rewriter) keeps(stmt *ast.ForStmt) bool {
 		if obj == nil {
 			continue // blank
 		}
+		kept := true // arrays and structs also have addresses of parts
 		switch obj.Type().Underlying().(type) {
-		case *types.Basic, *types.Slice, *types.Pointer:
-		default:
-			return true // arrays and structs also have addresses of parts
+		case *types.Basic, *types.Slice:
+			kept = r.addressed(obj, stmt)
+		case *types.Pointer:
+			kept = r.referenced(obj, stmt)
 		}
-		if r.addressed(obj, stmt) {
+		if kept {
 			return true
 		}
 	}
