@@ -70,6 +70,9 @@ func (s *strand) breathe() {
 		b.ran = 0
 		return
 	}
+	if b.ran >= longRun {
+		s.measures(now)
+	}
 	if b.ran >= heatAfter {
 		if rt.needHeat(now); !hot && !rt.warmth.noHelp(now) {
 			runtime.Gosched() // so that temper gets a P

@@ -17,7 +17,8 @@ type cpuSample struct {
 	sharers  float64  // how many tasks or goroutines wanted the time; 0 if unknown
 	readings *sharers // of the goroutines; nil if they were not counted
 	crowded  bool     // a goroutine waits for a P
-	next     int64    // when there may be a new reading, if it is too early for one
+
+	early *cpuClock // it was too early for a new reading of this clock; nil: it was not
 }
 
 // sample reads the clock if the last reading is old enough, or if there was a crowd then: a look
@@ -31,9 +32,15 @@ func (c *cpuClock) sample(now int64, shared bool) (s cpuSample) {
 	procs := int64(runtime.GOMAXPROCS(0))
 	due := c.sharers.wanted != 0 && now >= c.sharers.wanted
 	if c.at != 0 && now-c.at < oldCPU && !(shared && c.sharers.newest.n > procs) && !due {
-		s.next = c.at + oldCPU
+		s.early = c
 		return s
 	}
+	return c.read(now, shared)
+}
+
+// read reads the clock. Called by the timer, where the system tells the time exactly.
+func (c *cpuClock) read(now int64, shared bool) (s cpuSample) {
+	procs := int64(runtime.GOMAXPROCS(0))
 	s = cpuSample{used: kernel.ProcessCPU(), past: &c.past, procs: procs, expected: true}
 	c.at = now
 	c.past.add(now, s.used)

@@ -3,6 +3,8 @@ package cocoon
 import (
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/kernel"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -11,7 +13,8 @@ import (
 // piece may cost milliseconds that are not running time: the goroutine has its slot before it has a
 // processor, and the kernel gives the processor to other threads. A limit of 5 ms then cut uploads
 // that ran for 1.4 ms. Two exact measurements find these times: startsLate, for all tasks, and
-// stretches, for tasks with a short limit that have used a part of it.
+// stretches, for tasks that have used a part of a limit: after a Block if the limit is short, and
+// from a safe point on if they compute.
 
 // exactLead is the longest lead for which stretches are measured: at the beginning of each, after a
 // Block, and at its end, two system calls take 0.5 µs together. Tasks with a longer one are sampled
@@ -32,6 +35,47 @@ func (s *strand) beginStretch(now int64) {
 	if lead := k.lead(s.loop.rt, s.task.class, s.core.Kind); lead <= exactLead && ran >= lead/8 {
 		s.remembers().stretch.begin(now)
 	}
+}
+
+// longRun is how long a task must have run without a pause before its safe points measure it. Tasks
+// that pause more often are measured after their Blocks, if their leads are short.
+const longRun = int64(time.Millisecond)
+
+// measures begins a stretch at a safe point of a task that computes, if a time policy is near and
+// the task is in no stretch: it was never in one, or has lost its P since. The time since the last
+// sample was no longer than the processor time of the process. Without a stretch, the task would be
+// charged for the processor time of other threads, too, such as the timer's: while three other
+// processes wanted the only core, a limit of 20 ms threw into most tasks that needed 8. Called by
+// the task's goroutine.
+func (s *strand) measures(now int64) {
+	k := s.loop.leads.Load()
+	if k == nil || !kernel.ThreadTells || !goroutine.CanTell() || s.stacks.Load().inStretch() {
+		return
+	}
+	lead := k.lead(s.loop.rt, s.task.class, s.core.Kind)
+	if lead == notify.Never || s.running(now) < lead/8 {
+		return
+	}
+	m := s.remembers()
+	s.loop.lock() // the timer must not look in between
+	now = notify.Now()
+	s.meet(now)
+	if s.sampled < now {
+		cpu := s.loop.rt.cpu.past.recent(now)
+		s.starve(now-s.sampled-s.served(now, &cpu), now)
+		s.sampled = now
+	}
+	m.stretch.begin(now)
+	s.loop.unlock()
+}
+
+// inStretch reports whether the calling goroutine, which is the task's, is in a stretch.
+func (m *stackMemory) inStretch() bool {
+	if m == nil || m.stretch.state.Load() == noStretch {
+		return false
+	}
+	leaves, known := goroutine.Leaves()
+	return known && leaves == m.stretch.leaves
 }
 
 // endStretch subtracts the time that the task had no processor in its stretch. Called by the task's

@@ -100,6 +100,32 @@ func (l *Loop) sampleRan(k *leads, now, late int64, cpu cpuSample) (next int64) 
 	return next
 }
 
+// needsReading reports whether a sample due now must come with a reading of the processor time,
+// because the samples since the last reading cover too much time: as much as samples of the task
+// are apart, or oldCPU. Other work of the timer makes readings, too, so the last one may be too
+// young for sample. Without this rule, a task was charged in several samples one after another for
+// 40 ms in which three other processes had its core. Called by the timer, under the loop's lock,
+// after gather.
+func (l *Loop) needsReading(k *leads, now int64) (needs bool) {
+	l.running(func(s *strand) bool {
+		c, since := s.checks, s.core.Since()
+		if c != nil {
+			since = max(since, c.readAt)
+		}
+		if c != nil && now < c.until || now-since < leastSample {
+			return true
+		}
+		lead := k.lead(l.rt, s.task.class, s.core.Kind)
+		covers := firstSample(lead)
+		if c != nil && c.cpuAt != 0 {
+			covers = min(covers, oldCPU)
+		}
+		needs = lead != notify.Never && now-since >= covers
+		return !needs
+	})
+	return needs
+}
+
 func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	span, from, every := now-s.sampled, firstSample(lead), samplesOf(lead)
 	k := s.checked()
@@ -112,10 +138,6 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	if k.cpuAt == 0 && from > sampleRunning { // the first sample of a task with a long lead
 		if span < from {
 			return s.sampled + from
-		} else if !cpu.expected && kernel.ExactCPU {
-			// Not a fixed time from now: other work of the timer has a period of 10 ms, too, and
-			// each time would have made a reading shortly before.
-			return max(now+leastSample, cpu.next)
 		}
 	}
 	vouched := min(span, 2*sampleRunning) // one look says nothing about a time long before it
@@ -161,7 +183,7 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 func (s *strand) sampledTo(now, again int64, cpu cpuSample) (next int64) {
 	k := s.checked()
 	if s.sampled, k.putOffs = now, putOffs; cpu.expected {
-		k.cpuAt, k.ranAt = cpu.used, s.core.Ran(now)
+		k.cpuAt, k.ranAt, k.readAt = cpu.used, s.core.Ran(now), now
 	}
 	// Vary the interval: a task that a ticker wakes would be found running whenever both timers
 	// coincide.

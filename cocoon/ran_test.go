@@ -336,34 +336,95 @@ func TestReadingSettlesEarlierLooks(t *testing.T) {
 	})
 }
 
-// TestFirstSampleFindsAReading checks that a first sample that comes too early for a reading of the
-// processor time is repeated when there may be one, although other work of the timer, with the same
-// period as the samples, makes a reading shortly before each.
-func TestFirstSampleFindsAReading(t *testing.T) {
+// TestSamplesNeedReadings checks that samples come with a reading of the processor time when the
+// time since the last one is as long as samples are apart, even if other work of the timer has made
+// a reading shortly before each.
+func TestSamplesNeedReadings(t *testing.T) {
 	if !kernel.ExactCPU {
 		t.Skip("the system does not tell the processor time exactly")
 	}
 	const ms = int64(time.Millisecond)
-	whileRunning(t, start(t, Config{Slots: 1}), func(s *strand) {
-		var clock cpuClock
-		s.sampled = notify.Now()
-		other := s.sampled + 70*ms
-		clock.sample(other, false)
-		for now, looks := other+3*ms, 0; ; looks++ {
-			cpu := clock.sample(now, false)
-			if cpu.expected {
-				return
+	for limit, c := range map[string]struct{ first, later int64 }{
+		"500ms": {500 * ms / 8, oldCPU},
+		"20ms":  {20 * ms / 8, 20 * ms / 8},
+	} {
+		rt := start(t, Config{Slots: 1})
+		must(t, newPolicyFile(t).load(t, rt, "policies:\n- {name: limit, every: 1ms, expr: 'task.running > duration(\""+limit+
+			"\") and task.priority == 7 ? throw(\"long\") : continue()'}\n"))
+		whileRunning(t, rt, func(s *strand) {
+			l, k, begin := s.loop, s.loop.leads.Load(), s.core.Since()
+			if s.checks != nil {
+				*s.checks = checks{}
 			}
-			if looks == 20 {
-				t.Error("none of 20 looks found a reading")
-				return
+			s.sampled = begin
+			for _, at := range []struct {
+				now  int64
+				want bool
+			}{
+				{begin + c.first - 1, false}, {begin + c.first, true},
+			} {
+				if got := l.needsReading(k, at.now); got != at.want {
+					t.Errorf("limit %s: the first sample, %v after the task began, needs a reading: %t; want %t", limit, time.Duration(at.now-begin), got, at.want)
+				}
 			}
-			now = s.sampleRan(500*ms, now, 0, cpu)
-			for ; other+10*ms <= now; other += 10 * ms {
-				clock.sample(other+10*ms, false)
+			now := begin + c.first
+			s.sampledTo(now, ms, cpuSample{used: ms, procs: 1, expected: true})
+			s.sampledTo(now+c.later-ms, ms, cpuSample{}) // without a reading
+			if l.needsReading(k, now+c.later-1) || !l.needsReading(k, now+c.later) {
+				t.Errorf("limit %s: the samples need no reading %v after the last", limit, time.Duration(c.later))
 			}
-		}
-	})
+		})
+	}
+}
+
+// A task that computes is measured by its thread's time from a safe point on, once it has run for an
+// eighth of its lead. It is not where no time policy can act.
+func TestSafePointBeginsAStretch(t *testing.T) {
+	goroutine.Learn()
+	if !kernel.ThreadTells || !goroutine.CanTell() {
+		t.Skip("the system does not tell a thread's processor time, or the status of goroutines")
+	}
+	for name, c := range map[string]struct {
+		limit    string
+		measures bool
+	}{"a limit of 80ms": {"80ms", true}, "a limit of an hour": {"1h", false}} {
+		rt := start(t, Config{Slots: 1})
+		must(t, newPolicyFile(t).load(t, rt, "policies:\n- {name: limit, every: 1ms, expr: 'task.running > duration(\""+c.limit+
+			"\") and task.priority == 7 ? throw(\"long\") : continue()'}\n"))
+		must(t, rt.Run(background, "job", func(ctx context.Context) error {
+			s, begin := strandOf(ctx), time.Now()
+			measured := func() bool { return s.stacks.Load().inStretch() }
+			for !measured() && time.Since(begin) < 200*time.Millisecond || c.measures && !measured() && time.Since(begin) < patience {
+				SafePoint(ctx)
+			}
+			if measured() != c.measures {
+				t.Errorf("%s: after %v in a stretch: %t; want %t", name, time.Since(begin), !c.measures, c.measures)
+			}
+			if ran := s.running(notify.Now()); c.measures && ran < int64(time.Millisecond) {
+				t.Errorf("%s: measured after %v", name, time.Duration(ran))
+			}
+			return nil
+		}))
+	}
+}
+
+// A wake-up of the timer that comes too early for a reading leaves the decision to the samples.
+func TestEarlySampleNamesItsClock(t *testing.T) {
+	if !kernel.ExactCPU {
+		t.Skip("the system does not tell the processor time exactly")
+	}
+	var clock cpuClock
+	now := notify.Now()
+	if s := clock.sample(now, false); s.early != nil || !s.expected {
+		t.Errorf("the first reading: %+v", s)
+	}
+	s := clock.sample(now+oldCPU-1, false)
+	if s.early != &clock || s.expected {
+		t.Fatalf("too early for a reading: %+v", s)
+	}
+	if again := s.early.read(now+oldCPU-1, false); !again.expected {
+		t.Errorf("the reading that a sample needs: %+v", again)
+	}
 }
 
 // whileRunning calls f under the loop's lock, with a task that runs and does not wait.

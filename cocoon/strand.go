@@ -210,6 +210,7 @@ type stallReport struct {
 type checks struct {
 	cpuAt      int64 // the process's processor time at the last sample; 0: none since the task got its slot
 	ranAt      int64 // the task's own running time then
+	readAt     int64 // when the last sample with a reading of the processor time was taken; 0: none was
 	putOffs    int   // how often the first sample was put off; the constant putOffs once it was taken
 	until      int64 // when a first sample that was put off is due
 	waitsSince int64 // since when every sample found it waiting; 0: the last sample did not

@@ -34,6 +34,9 @@ func (l *Loop) ticks(now int64, cpu cpuSample) (next int64) {
 	if k.ends {
 		l.ticked.Store(notify.Now()) // now is earlier: a task may have begun to wait since
 	}
+	if cpu.early != nil && l.needsReading(k, now) {
+		cpu = cpu.early.read(now, true)
+	}
 	sample := l.sampleRan(k, now, now-at, cpu)
 	if cpu.crowded {
 		l.heatForRunning(now)

@@ -2,6 +2,9 @@ package kernel
 
 import "golang.org/x/sys/unix"
 
+// ThreadTells reports whether ThreadCPU can tell a thread's time.
+const ThreadTells = true
+
 // Thread returns the number of the calling thread, which ThreadCPU takes; 0: unknown.
 func Thread() int32 { return int32(unix.Gettid()) }
 

@@ -2,6 +2,9 @@
 
 package kernel
 
+// ThreadTells reports whether ThreadCPU can tell a thread's time.
+const ThreadTells = false
+
 // Thread returns the number of the calling thread, which ThreadCPU takes; 0: unknown.
 func Thread() int32 { return 0 }
 
