@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"context"
+	"errors"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/jackc/pgx/v5"
@@ -16,11 +17,24 @@ type Querier interface {
 }
 
 // Slots gives a task's slot back during the calls of a Querier, including the wait for a connection
-// of a pool.
+// of a pool. If a throw into the task makes a call of a pgx.Tx fail, Slots rolls the transaction
+// back, as PostgreSQL does after a failed statement. Otherwise code that ignores the error could
+// commit the rest.
 type Slots struct{ Of Querier }
 
+func (s Slots) call(ctx context.Context, fn func() error) error {
+	err := cocoon.BlockCall(ctx, fn)
+	var throw *cocoon.PreemptedError
+	failed := errors.As(err, &throw) || err != nil && ctx.Err() != nil
+	if tx, ok := s.Of.(pgx.Tx); ok && failed && cocoon.Thrown(ctx) != nil {
+		ctx := context.WithoutCancel(ctx)
+		cocoon.BlockCall(ctx, func() error { return tx.Rollback(ctx) })
+	}
+	return err
+}
+
 func (s Slots) Exec(ctx context.Context, sql string, args ...any) (tag pgconn.CommandTag, err error) {
-	err = cocoon.BlockCall(ctx, func() error {
+	err = s.call(ctx, func() error {
 		tag, err = s.Of.Exec(ctx, sql, args...)
 		return err
 	})
@@ -30,7 +44,7 @@ func (s Slots) Exec(ctx context.Context, sql string, args ...any) (tag pgconn.Co
 // Query gives the slot back until the first rows arrive. If many rows arrive slowly, read them
 // inside a BlockCall too.
 func (s Slots) Query(ctx context.Context, sql string, args ...any) (rows pgx.Rows, err error) {
-	err = cocoon.BlockCall(ctx, func() error {
+	err = s.call(ctx, func() error {
 		rows, err = s.Of.Query(ctx, sql, args...)
 		return err
 	})
@@ -38,19 +52,19 @@ func (s Slots) Query(ctx context.Context, sql string, args ...any) (rows pgx.Row
 }
 
 func (s Slots) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	return row{ctx, s.Of, sql, args}
+	return row{ctx, s, sql, args}
 }
 
 // row sends the query when it is scanned, so that the query is one call.
 type row struct {
 	ctx  context.Context
-	of   Querier
+	in   Slots
 	sql  string
 	args []any
 }
 
 func (r row) Scan(dest ...any) error {
-	return cocoon.BlockCall(r.ctx, func() error { return r.of.QueryRow(r.ctx, r.sql, r.args...).Scan(dest...) })
+	return r.in.call(r.ctx, func() error { return r.in.Of.QueryRow(r.ctx, r.sql, r.args...).Scan(dest...) })
 }
 
 // InTx calls f in a transaction of the pool or connection, or in a savepoint of a pgx.Tx, and
