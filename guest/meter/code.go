@@ -100,7 +100,7 @@ func (c *code) long(b byte) {
 	case signed5:
 		c.signed(5)
 	case aLabel, aTag, aTable, anIndex:
-		c.first = c.u32()
+		c.first, c.two = c.u32(), 0 // two is part of the name of a bulk operation
 	case aBlock:
 		c.blockType()
 	case aFunction:

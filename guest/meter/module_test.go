@@ -195,3 +195,20 @@ func rewriteWithin(t *testing.T, wasm []byte, mechanism meter.Mechanism, bytes u
 	}
 	return metered, err
 }
+
+// TestSimilarBulk: fills of memory share one function of the meter's, whatever stands before them.
+func TestSimilarBulk(t *testing.T) {
+	const fill = "\x41\x00\x41\x00\x41\x00\xfc\x0b\x00"
+	load := func(offset int) string { return "\x41\x00\x28\x02" + leb(offset) + "\x1a" }
+	fills := func(code string) int {
+		metered, err := meter.Rewrite(simple(toNothing, body("\x00", code)), meter.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(metered), "\xfc\x0b\x00")
+	}
+	one, two := fills(load(20_000)+fill), fills(load(20_000)+fill+load(30_000)+fill)
+	if one == 0 || one != two {
+		t.Errorf("%d instructions fill memory; with one fill in the module %d", two, one)
+	}
+}
