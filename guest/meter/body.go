@@ -68,6 +68,9 @@ func (w *writer) function(out []byte, c code) ([]byte, *Error) {
 	for b.more() {
 		b.reserve(0)
 		b.flushCharge()
+		if charged := b.run(); charged || !b.more() {
+			continue
+		}
 		if b.code.next(); b.err != nil {
 			break
 		}
@@ -121,6 +124,20 @@ func (b *body) flushCharge() {
 		b.flush(b.at)
 		b.chargeAndLook()
 	}
+}
+
+// run reads simple instructions in one step, and reports whether a charge comes next.
+func (b *body) run() (charged bool) {
+	to := b.end
+	if len(b.charges) > 0 {
+		to = int(b.charges[0].at)
+	}
+	if b.dead {
+		b.code.run(to, unlimited)
+	} else {
+		b.cost += b.code.run(to, most-b.cost)
+	}
+	return b.at == to && to < b.end
 }
 
 // step writes the instruction that was read.

@@ -65,6 +65,21 @@ func (c *code) next() {
 				c.first, c.at = uint32(one), at+1
 				return
 			}
+		case aGlobal:
+			if one < 0x80 && int(one) < c.m.globals {
+				c.first, c.at = uint32(one), at+1
+				return
+			}
+		case aLabel:
+			if one < 0x80 {
+				c.first, c.two, c.at = uint32(one), 0, at+1
+				return
+			}
+		case aBlock:
+			if one == empty {
+				c.at = at + 1
+				return
+			}
 		case anAccess:
 			if one|two < 0x80 {
 				c.at = at + 2

@@ -91,6 +91,12 @@ func (g *graph) scanBody(c *code, u *use, f int) {
 		}
 	}()
 	for c.more() {
+		if g.prologues.step == 0 && c.at != head {
+			p.run(c)
+			if !c.more() {
+				return
+			}
+		}
 		c.next()
 		if c.err != nil {
 			return

@@ -63,6 +63,15 @@ func (p *prelude) see(c *code) {
 	p.calls += calls
 }
 
+// run takes in simple instructions in one step.
+func (p *prelude) run(c *code) {
+	if p.ended {
+		c.run(c.end, unlimited)
+	} else {
+		p.cost += int(c.run(c.end, uint32(mostPaid-p.cost)))
+	}
+}
+
 func (p *prelude) end() { p.ended, p.loud = true, true }
 
 // pay decides what the callers of a function pay for it, and whether it is silent. What it calls

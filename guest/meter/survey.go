@@ -69,6 +69,10 @@ func (s *survey) look(w *writer, c code) *Error {
 			c.fail(c.at, "instructions follow the function's end")
 			break
 		}
+		s.run(w, &c, region)
+		if !c.more() {
+			break
+		}
 		c.next()
 		if c.err != nil {
 			break
@@ -102,6 +106,19 @@ func (s *survey) suitsLocal(m Mechanism) bool {
 		lean = lean || isLean(k)
 	}
 	return lean
+}
+
+// run takes in simple instructions in one step, up to where a charge becomes large.
+func (s *survey) run(w *writer, c *code, region int32) {
+	switch {
+	case w.each:
+	case region == dead:
+		c.run(c.end, unlimited)
+	case w.mechanism == Epoch:
+		s.add(region, c.run(c.end, unlimited))
+	default:
+		s.add(region, c.run(c.end, most/2-min(s.charges[region].units(), most/2)))
+	}
 }
 
 // step takes in one instruction.
