@@ -4,13 +4,14 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/cocoon-go/cocoon/guest/meter"
 	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
 
 // rewriteTimes is how often a module is rewritten in a measurement.
-const rewriteTimes = 5
+const rewriteTimes = 9
 
 // guestRewrite measures how many bytes of WebAssembly meter.Rewrite reads in a second of
 // processor time. The module is a Go program: gofmt, which every installation of Go can build.
@@ -36,6 +37,7 @@ func guestRewrite(ctx context.Context, r *report, _ guestEffort) error {
 		}
 		var rates, growth []float64
 		for range rewriteTimes {
+			runtime.GC() // of what was measured before, so that it does not happen meanwhile
 			before := loadtest.CurrentUsage().CPU
 			metered, err := meter.Rewrite(wasm, meter.Config{Mechanism: mechanism})
 			if err != nil {

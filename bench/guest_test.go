@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,9 @@ func TestGuest(t *testing.T) {
 				t.Errorf("no row %s %s", name, metric)
 			}
 		}
+	}
+	if runtime.GOOS == "linux" && !found["fib, epoch suspended_own_p99"] {
+		t.Error("no row of a suspension's own time")
 	}
 	for _, row := range []string{"call ns", "switch ns", "switch in an instance ns", "suspended guests bytes",
 		"fib, epoch suspended_p99", "stop of the world epoch_longest", "rewriting epoch_rate"} {
