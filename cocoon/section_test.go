@@ -257,7 +257,8 @@ func TestThrowEndsTheContextOfAWaitingTask(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond})
+			var log journal
+			rt := start(t, Config{Slots: 1, StallAfter: time.Millisecond, Logger: log.logger()})
 			signal := throwOnSignal(t, rt, "job")
 			within(t, "the wait", func() {
 				must(t, rt.Run(background, "job", func(ctx context.Context) error {
@@ -270,6 +271,9 @@ func TestThrowEndsTheContextOfAWaitingTask(t *testing.T) {
 					return ctx.Err()
 				}))
 			})
+			if rt.log.flush(); name == "running" && log.count("the section's own context, if it has one, has ended") != 1 {
+				t.Errorf("the log does not say which context has ended:\n%v", &log)
+			}
 		})
 	}
 }

@@ -97,7 +97,12 @@ func (s *strand) endEarly() {
 //go:noinline
 func (s *strand) endEarlyFor(p *throwRequest) {
 	p.endedEarly = true
-	p.tell(func() string { return "at no safe point so far; its context has ended" })
+	p.tell(func() string {
+		if p.section != 0 {
+			return "at no safe point so far; the section's own context, if it has one, has ended"
+		}
+		return "at no safe point so far; its context has ended"
+	})
 	// In a bubble the context ends after the task has unwound, because the caller may be outside of
 	// the bubble.
 	if t := s.task; !s.bubbled {
