@@ -21,6 +21,25 @@ func saturate(rt *Runtime) {
 	rt.warmth.full.Store(true)
 }
 
+// The statistics say whether the process is saturated, on loops whose tasks may run without slots.
+func TestStatsTellSaturation(t *testing.T) {
+	rt := start(t, Config{Slots: 2})
+	alone, err := rt.NewLoop(LoopConfig{Name: "alone", Slots: 1, Exclusive: true})
+	must(t, err)
+	if rt.Loop().Stats().Saturated {
+		t.Error("an idle process is saturated")
+	}
+	rt.warmth.told.Store(notify.Now() + int64(time.Minute)) // the timer does not find out meanwhile
+	rt.warmth.full.Store(true)
+	if !rt.Loop().Stats().Saturated || alone.Stats().Saturated {
+		t.Errorf("saturated: %t, and the exclusive loop: %t; want true and false", rt.Loop().Stats().Saturated, alone.Stats().Saturated)
+	}
+	rt.warmth.full.Store(false)
+	if rt.Loop().Stats().Saturated {
+		t.Error("the process is still saturated")
+	}
+}
+
 // crowded starts n goroutines that compute until the test ends.
 func crowded(t *testing.T, n int) {
 	var over atomic.Bool

@@ -64,6 +64,10 @@ type LoopStats struct {
 	// that stand aside.
 	Parked      int
 	Utilization float64 // share of slot time in use over about 100 ms, or since it was last read, 0 to 1
+	// Saturated says that goroutines wait for processors all the time. The loop's tasks may run
+	// without slots then, and Utilization says little. The value is up to 100 ms old, and false if
+	// nothing has asked for a while. It is always false for an exclusive loop.
+	Saturated bool
 
 	Ended   int64   // tasks that have ended after they started
 	Refused int64   // tasks that never started: refused, or cancelled before; the sum of Refusals
@@ -124,7 +128,8 @@ func (l *Loop) Stats() LoopStats {
 	return LoopStats{
 		Name: l.cfg.Name, Slots: load.Slots, Busy: load.Busy, Queued: load.Waiting, QueuedSafe: load.WaitingSafe,
 		Suspended: load.Suspended, Lent: len(l.absent.lent), Parked: len(l.absent.parked), Utilization: l.utilization(now),
-		Ended: l.stats.done + quick, Refused: refusals.sum(), Refusals: refusals, Stalls: l.stats.stalls.Load(), Waits: l.stats.waits.Load(), Void: l.stats.void.Load(),
+		Saturated: l.lends() && l.rt.warmth.knownFull(now),
+		Ended:     l.stats.done + quick, Refused: refusals.sum(), Refusals: refusals, Stalls: l.stats.stalls.Load(), Waits: l.stats.waits.Load(), Void: l.stats.void.Load(),
 		Account:  account,
 		BusyTime: time.Duration(l.stats.busyTime),
 		Crowded:  l.meter.crowdedOut(),

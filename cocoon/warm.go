@@ -109,6 +109,11 @@ func (rt *Runtime) saturated(now int64) bool {
 		w.asked.Store(now)
 		rt.timer.WakeAt(w.told.Load() + saturationEvery)
 	}
+	return w.knownFull(now)
+}
+
+// knownFull is saturated without a request to the timer.
+func (w *warmth) knownFull(now int64) bool {
 	return w.full.Load() && now-w.told.Load() < saturationSpan
 }
 

@@ -25,7 +25,8 @@ import (
 //	                           balancers take for unknown
 //	rps_fractional             calls a second
 //	eps                        calls a second that were refused or thrown into
-//	utilization["slots"]       the share of slot time in use, 0 to 1
+//	utilization["slots"]       the share of slot time in use, 0 to 1; 1 while the process is
+//	                           saturated, because tasks run without slots then
 //	named_metrics["queue"]     tasks that wait for a slot
 //	named_metrics["refused"]   calls a second that never started
 //
@@ -132,10 +133,19 @@ func (l *Load) look() (now int64) {
 	rate(&l.rates.calls, &l.seen.calls, &l.calls)
 	rate(&l.rates.refused, &l.seen.refused, &l.refused)
 	rate(&l.rates.thrown, &l.seen.thrown, &l.thrown)
-	average(&l.utilization, st.Utilization)
+	average(&l.utilization, inUse(st))
 	average(&l.queue, float64(st.Queued))
 	l.at, l.slots = now, float64(st.Slots)
 	return now
+}
+
+// inUse returns the share of slot time in use. In a saturated process tasks run without slots, and a
+// balancer would take the server for an idle one, so there it counts as 1.
+func inUse(st cocoon.LoopStats) float64 {
+	if st.Saturated {
+		return 1
+	}
+	return st.Utilization
 }
 
 // ServerMetrics implements orca.ServerMetricsProvider. Each call returns maps of its own, because

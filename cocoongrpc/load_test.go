@@ -25,6 +25,20 @@ import (
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
+// A saturated server does not report itself as idle because its tasks run without slots.
+func TestSaturatedServerIsInUse(t *testing.T) {
+	for _, c := range []struct {
+		st   cocoon.LoopStats
+		want float64
+	}{
+		{cocoon.LoopStats{Utilization: 0.02}, 0.02}, {cocoon.LoopStats{Utilization: 0.02, Saturated: true}, 1},
+	} {
+		if got := inUse(c.st); got != c.want {
+			t.Errorf("%v in use, with utilization %v, saturated: %t; want %v", got, c.st.Utilization, c.st.Saturated, c.want)
+		}
+	}
+}
+
 // serveLoad serves the service as tasks, with load reports, and returns the address.
 func serveLoad(t testing.TB, loop *cocoon.Loop, s *service) (string, *Load) {
 	t.Helper()
