@@ -42,14 +42,14 @@ func (s *strand) beginStretch(now int64) {
 const longRun = int64(time.Millisecond)
 
 // measures begins a stretch at a safe point of a task that computes, if a time policy is near and
-// the task is in no stretch: it was never in one, or has lost its P since. The time since the last
-// sample was no longer than the processor time of the process. Without a stretch, the task would be
-// charged for the processor time of other threads, too, such as the timer's: while three other
-// processes wanted the only core, a limit of 20 ms threw into most tasks that needed 8. Called by
-// the task's goroutine.
+// the task is in no stretch. Without one, the task would be charged for the processor time of other
+// threads, too, such as the timer's: while three other processes wanted the only core, a limit of 20
+// ms threw into most tasks that needed 8. The task must have kept its P since the last sample:
+// otherwise only a sample can tell how much of the time since then it had no P, and measures asks the
+// timer for one. Called by the task's goroutine.
 func (s *strand) measures(now int64) {
 	k := s.loop.leads.Load()
-	if k == nil || !kernel.ThreadTells || !goroutine.CanTell() || s.stacks.Load().inStretch() {
+	if k == nil || !kernel.ThreadTells || s.stacks.Load().inStretch() {
 		return
 	}
 	lead := k.lead(s.loop.rt, s.task.class, s.core.Kind)
@@ -57,16 +57,48 @@ func (s *strand) measures(now int64) {
 		return
 	}
 	m := s.remembers()
+	if !m.onP.keeps(now) {
+		return
+	}
 	s.loop.lock() // the timer must not look in between
 	now = notify.Now()
 	s.meet(now)
-	if s.sampled < now {
-		cpu := s.loop.rt.cpu.past.recent(now)
-		s.starve(now-s.sampled-s.served(now, &cpu), now)
-		s.sampled = now
+	switch since := m.onP.since; {
+	case since < s.core.Since():
+		m.onP.since = now // of an earlier task
+	case since <= s.sampled:
+		if s.sampled < now {
+			cpu := s.loop.rt.cpu.past.recent(now)
+			s.starve(now-s.sampled-s.served(now, &cpu), now)
+			s.sampled = now
+		}
+		m.stretch.begin(now)
+	default:
+		s.loop.tickBy(now) // for a sample
 	}
-	m.stretch.begin(now)
 	s.loop.unlock()
+}
+
+// onP is since when a task's goroutine has had its P without a pause, as far as its safe points
+// know. Only the task's goroutine uses it.
+type onP struct {
+	since, again int64
+	leaves       uint8
+}
+
+// keeps reports whether the goroutine has kept its P since an earlier safe point, and it is time to
+// look at the samples again.
+func (p *onP) keeps(now int64) bool {
+	leaves, known := goroutine.Leaves()
+	if !known || leaves != p.leaves || p.since == 0 {
+		*p = onP{now, now, leaves}
+		return false
+	}
+	if now < p.again {
+		return false
+	}
+	p.again = now + leastSample
+	return true
 }
 
 // inStretch reports whether the calling goroutine, which is the task's, is in a stretch.

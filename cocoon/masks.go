@@ -37,6 +37,7 @@ type stackMemory struct {
 	masked  maskedStacks
 	busy    bool // it walks the stack now
 	stretch stretch
+	onP     onP
 }
 
 // sawFree reports whether the stack was last found free of callbacks at that number of calls of C.
