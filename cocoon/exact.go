@@ -79,28 +79,6 @@ func (s *strand) measures(now int64) {
 	s.loop.unlock()
 }
 
-// onP is since when a task's goroutine has had its P without a pause, as far as its safe points
-// know. Only the task's goroutine uses it.
-type onP struct {
-	since, again int64
-	leaves       uint8
-}
-
-// keeps reports whether the goroutine has kept its P since an earlier safe point, and it is time to
-// look at the samples again.
-func (p *onP) keeps(now int64) bool {
-	leaves, known := goroutine.Leaves()
-	if !known || leaves != p.leaves || p.since == 0 {
-		*p = onP{now, now, leaves}
-		return false
-	}
-	if now < p.again {
-		return false
-	}
-	p.again = now + leastSample
-	return true
-}
-
 // inStretch reports whether the calling goroutine, which is the task's, is in a stretch.
 func (m *stackMemory) inStretch() bool {
 	if m == nil || m.stretch.state.Load() == noStretch {

@@ -1,6 +1,8 @@
 package cocoon
 
 import (
+	"time"
+
 	"sync/atomic"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
@@ -80,4 +82,29 @@ func (s *stretch) read(g uintptr, now int64) (off int64, known bool) {
 	off = max(0, now-s.from-(used-s.cpu))
 	s.from, s.cpu = now, used
 	return off, true
+}
+
+// askAgain is the least time between two results of keeps that are true.
+const askAgain = int64(500 * time.Microsecond)
+
+// onP is since when a task's goroutine has had its P without a pause, as far as its safe points
+// know. Only the task's goroutine uses it.
+type onP struct {
+	since, again int64
+	leaves       uint8
+}
+
+// keeps reports whether the goroutine has kept its P since an earlier safe point, and it is time to
+// look at the samples again.
+func (p *onP) keeps(now int64) bool {
+	leaves, known := goroutine.Leaves()
+	if !known || leaves != p.leaves || p.since == 0 {
+		*p = onP{now, now, leaves}
+		return false
+	}
+	if now < p.again {
+		return false
+	}
+	p.again = now + askAgain
+	return true
 }
