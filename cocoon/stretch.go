@@ -1,9 +1,8 @@
 package cocoon
 
 import (
-	"time"
-
 	"sync/atomic"
+	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/kernel"
