@@ -312,7 +312,7 @@ func TestSilentUnderALock(t *testing.T) {
 	rt := start(t, Config{Slots: 1, StallAfter: time.Minute})
 	const silence, stays = 40 * time.Millisecond, 90 * time.Millisecond // it stays raised for 100 ms
 	rounds := longtest.Count(20, 4)
-	counted, passed := 0, 0 // safe points that had to find the word raised, and those that did not
+	counted, passed := 0, 0 // safe points that had to find the word raised, and the misses among them
 	for range 10 * rounds {
 		var begin time.Time
 		var raised bool
@@ -338,7 +338,10 @@ func TestSilentUnderALock(t *testing.T) {
 			break
 		}
 	}
-	if counted < rounds {
+	switch {
+	case counted == 0:
+		t.Errorf("in %d rounds no poll under the lock has found the word raised", 10*rounds)
+	case counted < rounds:
 		t.Logf("only %d of %d safe points count: other processes keep the cores", counted, rounds)
 	}
 	if passed > 0 {

@@ -83,7 +83,7 @@ func (s *stretch) read(g uintptr, now int64) (off int64, known bool) {
 	return off, true
 }
 
-// askAgain is the least time between two results of keeps that are true.
+// askAgain is the least time between two times that keeps reports true.
 const askAgain = int64(500 * time.Microsecond)
 
 // onP is since when a task's goroutine has had its P without a pause, as far as its safe points
