@@ -142,7 +142,7 @@ tasks:
 	if fmt.Sprint(got) != "[a b backup index]" {
 		t.Errorf("started in the order %v", got)
 	}
-	if tenants := rt.Loop().Stats().Tenants; tenants["gold"].Ended != 2 {
+	if tenants := rt.Stats().Loops[1].Tenants; tenants["gold"].Ended != 2 {
 		t.Errorf("%+v", tenants)
 	}
 }
