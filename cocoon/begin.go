@@ -94,5 +94,6 @@ func (s *strand) newTask(ctx context.Context, up *Task, a *attrs, name string) *
 	s.core.Reset(kind)
 	s.core.Loose = kind == Atomic && !t.class.fixed()
 	s.breath.begin()
+	s.shares = 0
 	return t
 }

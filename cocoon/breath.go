@@ -34,6 +34,14 @@ const (
 
 	maxStride = 1 << 16
 
+	// A task shares its core with another thread that computes if sharedTimes yields in a row took
+	// about a breath or longer. Then it yields every sharedBreaths only. Linux moves no thread to an
+	// idle core if the thread has run in the last 500 µs. Two threads that yield to each other more
+	// often stay on one core, and the other core may be idle: a fifth of two cores was, in a server
+	// of web sockets. Fewer than beatBreaths, because the beat is for tasks that do not yield.
+	sharedTimes   = 4
+	sharedBreaths = 8
+
 	// keepsP is how long a task keeps its P at its safe points while another task has a request and
 	// no P. The word is raised then, so each safe point is slow. With Go's own time slices of 10 ms, a
 	// throw into one of 40 busy tasks on two Ps would be 200 ms late.
@@ -83,8 +91,31 @@ func (s *strand) breathe() {
 	case since >= keepsP && rt.lackP.Load() > 0:
 		b.last.Store(now)
 		runtime.Gosched()
-	case hot && rt.breathes && since >= int64(rt.cfg.Breath):
-		b.last.Store(now)
-		kernel.YieldCore()
+	case hot && rt.breathes && since >= s.breathEvery():
+		s.yield(now)
+	}
+}
+
+// breathEvery returns how long after its last yield the task yields again.
+func (s *strand) breathEvery() int64 {
+	breath := int64(s.loop.rt.cfg.Breath)
+	if s.shares >= sharedTimes {
+		return sharedBreaths * breath
+	}
+	return breath
+}
+
+// yield yields the core at the time now, and records whether another thread has used it for long. A
+// breath begins when the task has the core again: two tasks on one core would otherwise yield to
+// each other, one of them as soon as it has the core.
+func (s *strand) yield(now int64) {
+	kernel.YieldCore()
+	back := notify.Now()
+	s.breath.last.Store(back)
+	s.breath.looked = back
+	if back-now < int64(s.loop.rt.cfg.Breath)*3/4 {
+		s.shares = 0
+	} else if s.shares < sharedTimes {
+		s.shares++
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -31,18 +33,12 @@ func ownSlice(t *testing.T) time.Duration {
 // thousand.
 func TestBreathSwitchesThreads(t *testing.T) {
 	one := oneCore(t)
-	pin := func() {
-		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
-		if err := unix.SchedSetaffinity(0, &one); err != nil {
-			t.Error(err)
-		}
-	}
 	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	var over atomic.Bool
 	other, task := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(other)
-		pin()
+		pin(t, one)
 		for !over.Load() {
 		}
 	}()
@@ -50,7 +46,7 @@ func TestBreathSwitchesThreads(t *testing.T) {
 	yields, switched := 0, 0
 	go func() {
 		defer close(task)
-		pin()
+		pin(t, one)
 		rt.Run(background, "spin", func(ctx context.Context) error {
 			b := &TaskOf(ctx).strand.breath
 			for end := time.Now().Add(patience); switched < enough && time.Now().Before(end); {
@@ -71,6 +67,67 @@ func TestBreathSwitchesThreads(t *testing.T) {
 	<-other
 	if switched < enough || switched < yields/20 {
 		t.Errorf("%d times the task gave its core away, and %d times another thread got it", yields, switched)
+	}
+}
+
+// Two tasks share a core. Each keeps the core for a breath before it yields, although the breath
+// since its last yield has passed while it waited. Their yields take long, and a task yields less
+// often once a few have.
+func TestTasksThatShareACore(t *testing.T) {
+	one := oneCore(t)
+	rt := start(t, Config{Slots: 2, StallAfter: -1})
+	const enough = 100
+	var over atomic.Bool
+	var kept [2][]time.Duration // how long each task had kept the core when it yielded
+	var shared [2]int           // how often it knew that it shares the core
+	spin := func(i int) func(context.Context) error {
+		return func(ctx context.Context) error {
+			s := TaskOf(ctx).strand
+			for back, end := time.Now(), time.Now().Add(patience); !over.Load() && time.Now().Before(end); {
+				last, before := s.breath.last.Load(), time.Now()
+				if SafePoint(ctx); s.breath.last.Load() == last {
+					continue
+				}
+				kept[i] = append(kept[i], before.Sub(back))
+				if s.shares == sharedTimes {
+					shared[i]++
+					if every := time.Duration(s.breathEvery()); every != sharedBreaths*defaultBreath {
+						t.Errorf("a task that shares its core yields every %v; want %v", every, sharedBreaths*defaultBreath)
+					}
+				}
+				if len(kept[i]) >= enough && shared[i] > 0 {
+					over.Store(true)
+				}
+				back = time.Now()
+			}
+			return nil
+		}
+	}
+	var tasks sync.WaitGroup
+	for i := range 2 {
+		tasks.Go(func() {
+			pin(t, one)
+			rt.Run(background, "spin", spin(i))
+		})
+	}
+	tasks.Wait()
+	short, all := 0, slices.Concat(kept[0], kept[1])
+	for _, d := range all {
+		if d < defaultBreath*3/4 {
+			short++
+		}
+	}
+	if short > len(all)/10 || len(all) < enough || shared[0]+shared[1] == 0 {
+		t.Errorf("in %d of %d cases a task yielded before a breath had passed: %v; %d times it knew that it shares its core",
+			short, len(all), all, shared[0]+shared[1])
+	}
+}
+
+// pin binds the calling goroutine to a thread, and the thread to the core, for good.
+func pin(t *testing.T, core unix.CPUSet) {
+	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+	if err := unix.SchedSetaffinity(0, &core); err != nil {
+		t.Error(err)
 	}
 }
 

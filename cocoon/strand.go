@@ -85,7 +85,8 @@ type strand struct {
 	owedNext *strand       // next in that list
 	sections sectionStack  // written by the goroutine, read by policies
 	brief    atomic.Int32  // the inside.Brief that its rest is
-	at       int32         // the open slot that it took last
+	at       int16         // the open slot that it took last
+	shares   int8          // how many of its last yields took long, in a row, up to sharedTimes
 	breath   breather
 	// since when brief calls have found tasks waiting for a slot, in µs, modulo 2^32; 0: the last
 	// one found none
@@ -118,7 +119,7 @@ type breather struct {
 	base   int64 // strand.runBase at the last reading: it changes when the task pauses
 	ran    int64 // how long the task has run since it paused, as far as its readings show
 
-	last atomic.Int64 // when it last yielded; stored by the task's goroutine
+	last atomic.Int64 // when it last had its core back from a yield; stored by the task's goroutine
 }
 
 // diverted is the count of safe points that divert stores.

@@ -3,6 +3,7 @@ package notify
 import (
 	"runtime"
 	"sync/atomic"
+	"syscall"
 	"time"
 	"unsafe"
 
@@ -23,6 +24,12 @@ const shortestSlice = uint64(100 * time.Microsecond)
 // longest limits the sleep of one system call, so that no deadline overflows the kernel's time,
 // which has 32 bits on some machines.
 const longest = int64(time.Hour)
+
+// passOn is the shortest sleep before which the thread passes its P on. While the process has work
+// for all Ps, sysmon takes the P of a thread that sleeps longer, and then looks every 20 µs for a
+// millisecond. With a sleep a millisecond, it never ceased, and used 10 to 15 % of a core. In a
+// shorter sleep the thread mostly keeps its P, and need not wait for one afterwards.
+const passOn = int64(300 * time.Microsecond)
 
 // futexSleeper sleeps by futex, the one call that sleeps to an absolute time, ends early when it is
 // woken, and does not begin if it was woken already.
@@ -50,6 +57,10 @@ func (s *futexSleeper) leave() {}
 
 func (s *futexSleeper) sleep(state *atomic.Uint32, at, now int64) {
 	s.until = unix.NsecToTimespec(monotonicBase + min(at, now+longest))
+	if at-now >= passOn {
+		s.sleepWithoutP(state)
+		return
+	}
 	// Syscall6, not RawSyscall6, although the latter saves a third of the cost of a 100 µs tick: a
 	// raw call keeps its P for its whole duration, so a poller that lacks a P waits for 18 ms, and
 	// under GODEBUG=asyncpreemptoff=1 each stop of the world lasts until the end of the sleep.
@@ -61,6 +72,26 @@ func (s *futexSleeper) sleep(state *atomic.Uint32, at, now int64) {
 	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(state)), futexWaitBitset|futexPrivate, uintptr(asleep),
 		uintptr(unsafe.Pointer(&s.until)), 0, futexAnyBit)
 }
+
+// sleepWithoutP sleeps like a system call that Go knows to block: the P passes to another thread
+// before the sleep, and not when sysmon takes it. It has the form of syscall.Syscall6, because the
+// stack must not grow between the two calls.
+//
+//go:nosplit
+func (s *futexSleeper) sleepWithoutP(state *atomic.Uint32) {
+	enterBlocked()
+	syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(state)), futexWaitBitset|futexPrivate, uintptr(asleep),
+		uintptr(unsafe.Pointer(&s.until)), 0, futexAnyBit)
+	exitBlocked()
+}
+
+// The Go runtime keeps both names stable for linkname users.
+//
+//go:linkname enterBlocked runtime.entersyscallblock
+func enterBlocked()
+
+//go:linkname exitBlocked runtime.exitsyscall
+func exitBlocked()
 
 // wake does not block, so it can bypass the scheduler.
 func (s *futexSleeper) wake(state *atomic.Uint32) {

@@ -3,6 +3,7 @@ package notify
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"testing"
 	"time"
 
@@ -46,6 +47,33 @@ func TestThreadIsPreciseAndEndsWithTheTimer(t *testing.T) {
 		if Now()-start > int64(patience) {
 			t.Fatalf("thread %d outlives its timer", s.thread)
 		}
+	}
+}
+
+// TestLongSleepNeedsNoP checks that the thread passes its P on before a long sleep. When it took the
+// only P into its sleep, the process stood still for about 2 ms, until sysmon found out.
+func TestLongSleepNeedsNoP(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	ran := make(chan int64, 1)
+	timer := NewTimer(func(int64) int64 {
+		select {
+		case ran <- Now():
+		default: // it slept for a second
+		}
+		return Now() + int64(time.Second)
+	})
+	defer timer.Close()
+	least := time.Hour
+	for range 5 {
+		for end := time.Now().Add(25 * time.Millisecond); time.Now().Before(end); {
+			// Sysmon looks every 10 ms after that.
+		}
+		timer.WakeAt(0)
+		at := <-ran
+		least = min(least, time.Duration(Now()-at))
+	}
+	if least > 500*time.Microsecond {
+		t.Errorf("another goroutine got the only P %v or more after the timer went to sleep", least)
 	}
 }
 
