@@ -13,8 +13,8 @@ import (
 )
 
 // example runs an example that has been built, and returns what it prints for each of its modes.
-func example[Figures any](ctx context.Context, r *report, program string) (all []Figures, err error) {
-	args := []string{"-json"}
+func example[Figures any](ctx context.Context, r *report, program string, flags ...string) (all []Figures, err error) {
+	args := append([]string{"-json"}, flags...)
 	if n := r.otherCores(); n != 0 {
 		args = append(args, "-cpus", strconv.Itoa(n))
 	}

@@ -61,6 +61,8 @@ func TestHOLClaims(t *testing.T) {
 		"idle":   {Mode: "idle", GetP99: 1000, Cost: loadtest.Cost{CPUus: 50}},
 		"plain":  {Mode: "plain", GetP99: 20_000, Scans: 100, Cost: loadtest.Cost{CPUus: 500}},
 		"cocoon": {Mode: "cocoon", GetP99: 2000, Scans: 95, Cost: loadtest.Cost{CPUus: 540}},
+		// It keeps the number of Ps.
+		"keepprocs": {Mode: "keepprocs", GetP99: 20_000, Scans: 95},
 	}
 	for name, c := range map[string]struct {
 		change func(cocoon *holFigures)
@@ -75,7 +77,7 @@ func TestHOLClaims(t *testing.T) {
 		cocoon := kept["cocoon"]
 		c.change(&cocoon)
 		r := &report{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
-		reportHOL(r, map[string][]holFigures{"idle": {kept["idle"]}, "plain": {kept["plain"]}, "cocoon": {cocoon}})
+		reportHOL(r, map[string][]holFigures{"idle": {kept["idle"]}, "plain": {kept["plain"]}, "cocoon": {cocoon}, "keepprocs": {kept["keepprocs"]}})
 		if err := r.finish(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v; want %q", name, err, c.want)
 		}

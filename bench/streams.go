@@ -66,6 +66,7 @@ func streamsWith(ctx context.Context, r *report, e effort) (err error) {
 						Peer: "gRPC alone", PeerValue: got[0][figure]}, c)
 				}
 				add("server_cpu", serverTime, "µs", claim{atMost: streamTime})
+				add("server_switches", serverSwitches, "switches", claim{})
 				add("messages", perSecond, "1/s", claim{})
 			}
 		}

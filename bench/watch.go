@@ -166,6 +166,7 @@ func watchedServer(ctx context.Context, r *report, e effort) (err error) {
 		f := got[1+i]
 		r.add(result{Name: name, Metric: "throughput", Value: f[perSecond], Unit: "1/s", Peer: peer, PeerValue: got[0][perSecond]}, claim{atLeast: 0.99})
 		r.add(result{Name: name, Metric: "server_cpu", Value: f[serverTime], Unit: "µs", Peer: peer, PeerValue: got[0][serverTime]}, claim{atMost: 1.01})
+		r.add(result{Name: name, Metric: "server_switches", Value: f[serverSwitches], Unit: "switches", Peer: peer, PeerValue: got[0][serverSwitches]}, claim{})
 	}
 	return nil
 }

@@ -17,4 +17,5 @@ var modes = []mode{
 	{loadtest.Mode{Name: "plain", About: "net/http alone"}, true, []string{"GOMAXPROCS="}, openPlain},
 	{loadtest.Mode{Name: "gomaxprocs", About: "net/http with GOMAXPROCS=8"}, true, []string{"GOMAXPROCS=8"}, openPlain},
 	{loadtest.Mode{Name: "cocoon", About: "scans are preemptible, gets are safe"}, true, []string{"GOMAXPROCS="}, openHybrid},
+	{loadtest.Mode{Name: "keepprocs", About: "the same with Config.KeepProcs; only if -modes names it", Extra: true}, true, []string{"GOMAXPROCS="}, openKept},
 }

@@ -17,7 +17,17 @@ type hybrid struct {
 }
 
 func openHybrid(db *store) (service, error) {
-	rt, err := cocoon.New(cocoon.Config{Slots: runtime.NumCPU()})
+	return openWith(db, cocoon.Config{Slots: runtime.NumCPU()})
+}
+
+// openKept leaves GOMAXPROCS as it is. Then a get whose connection no P polls waits for a scan's
+// time slice, but the scans must go on as fast.
+func openKept(db *store) (service, error) {
+	return openWith(db, cocoon.Config{Slots: runtime.NumCPU(), KeepProcs: true})
+}
+
+func openWith(db *store, cfg cocoon.Config) (service, error) {
+	rt, err := cocoon.New(cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Command is the common part of the experiments' command lines.
@@ -26,7 +27,8 @@ func NewCommand[M moded](name, about, after string, modes []M, stderr io.Writer)
 	c.Flags.SetOutput(stderr)
 	c.Flags.BoolVar(&c.JSON, "json", false, "print one JSON object a mode instead of a table")
 	c.cpus = c.Flags.String("cpus", "auto", "cores: how many for the server, with all others for the generator; or SERVER:GENERATOR (`lists` like 0,2-3), auto (one each) or none")
-	c.names = c.Flags.String("modes", ModeNames(modes), "which `modes` to run")
+	usual := slices.DeleteFunc(slices.Clone(modes), func(m M) bool { return m.mode().Extra })
+	c.names = c.Flags.String("modes", ModeNames(usual), "which `modes` to run")
 	c.Flags.Usage = func() {
 		fmt.Fprint(stderr, about)
 		DescribeModes(stderr, modes)

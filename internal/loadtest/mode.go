@@ -9,7 +9,10 @@ import (
 )
 
 // Mode is the common part of the ways to run a server; the examples embed it in their own modes.
-type Mode struct{ Name, About string }
+type Mode struct {
+	Name, About string
+	Extra       bool // it runs only if the flag -modes names it
+}
 
 func (m Mode) mode() Mode { return m }
 

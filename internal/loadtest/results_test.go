@@ -54,7 +54,7 @@ func TestModes(t *testing.T) {
 		Mode
 		n int
 	}
-	all := []mode{{Mode{"idle", "nothing"}, 1}, {Mode{"busy", "much"}, 2}}
+	all := []mode{{Mode{Name: "idle", About: "nothing"}, 1}, {Mode{Name: "busy", About: "much"}, 2}}
 	if chosen, err := ChooseModes(all, "busy,idle,busy"); err != nil || len(chosen) != 3 || chosen[0].n != 2 || chosen[1].n != 1 {
 		t.Errorf("got %v, %v", chosen, err)
 	}
