@@ -32,9 +32,10 @@ type class struct {
 	declared atomic.Pointer[declared] // what a document declares; nil: nothing
 	met      atomic.Bool              // a task has had the name
 
-	seen     found       // results of looks at its tasks, see aside.go
-	brisk    found       // whether its tasks are brisk (they "wait") or not, see brisk.go
-	reported atomic.Bool // the log says that its tasks wait unannounced
+	seen     found        // results of looks at its tasks, see aside.go
+	brisk    found        // whether its tasks are brisk (they "wait") or not, see brisk.go
+	lent     atomic.Int64 // slots that its tasks lost because they waited unannounced
+	reported atomic.Bool  // the log says that its tasks wait unannounced
 }
 
 // found counts the results of looks at the tasks of a class. Two concurrent looks may count once.

@@ -131,6 +131,7 @@ func (l *Loop) park(s *strand, now int64) (unannounced bool) {
 // wait more than they run, waited logs it, once.
 func (l *Loop) waited(c *class) {
 	l.stats.waits.Add(1)
+	c.lent.Add(1)
 	if c.seen.waiting(); c.seen.mostlyWait() && c.reported.CompareAndSwap(false, true) {
 		l.reportWaits(c)
 	}
@@ -174,5 +175,5 @@ func (l *Loop) starved(s *strand, silent time.Duration) {
 // reportWaits logs that tasks of the class wait unannounced.
 func (l *Loop) reportWaits(c *class) {
 	l.rt.log.add(slog.LevelInfo, "cocoon: tasks wait unannounced; their slots are lent meanwhile. cocoon.Block around the wait would save the search for them",
-		"task", c.text, "loop", l.cfg.Name, "waits", c.seen.waits.Load())
+		"task", c.text, "loop", l.cfg.Name, "waits", c.lent.Load())
 }

@@ -242,8 +242,13 @@ func TestUnannouncedWaitsAreLoggedOnce(t *testing.T) {
 	if s := log.String(); !strings.Contains(s, "task=sleeper") || strings.Contains(s, "stack=") || strings.Contains(s, "safe point") {
 		t.Errorf("the log says\n%s", s)
 	}
-	if st := rt.Loop().Stats(); st.Stalls != 0 || st.Waits == 0 {
+	st := rt.Loop().Stats()
+	if st.Stalls != 0 || st.Waits == 0 {
 		t.Errorf("%d stalls, %d waits", st.Stalls, st.Waits)
+	}
+	must(t, rt.Run(background, "other", idle))
+	if n, other := rt.classOf("sleeper").lent.Load(), rt.classOf("other").lent.Load(); n != st.Waits || other != 0 {
+		t.Errorf("%d waits of sleeper, %d of other; want %d and none", n, other, st.Waits)
 	}
 }
 
