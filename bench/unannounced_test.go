@@ -31,7 +31,7 @@ func TestUnannounced(t *testing.T) {
 		}
 	}
 	for _, w := range waitings {
-		for metric, want := range map[string]string{"throughput": ">= 0.9x", "short_p99": "<= 1.5x + 1000 µs", "server_cpu": "", "server_switches": ""} {
+		for metric, want := range map[string]string{"throughput": ">= 0.9x", "short_p99": "<= 1.5x + 1000 µs", "server_cpu": "<= 1.1x", "server_switches": ""} {
 			if got, ok := bounds[w.name+" "+metric]; !ok || got != want {
 				t.Errorf("%s %s: %t, bound %q; want %q", w.name, metric, ok, got, want)
 			}
