@@ -75,9 +75,10 @@ func (s *futexSleeper) sleep(state *atomic.Uint32, at, now int64) {
 
 // sleepWithoutP sleeps like a system call that Go knows to block: the P passes to another thread
 // before the sleep, and not when sysmon takes it. It has the form of syscall.Syscall6, because the
-// stack must not grow between the two calls.
+// stack must not grow between the two calls, and nothing may be instrumented there.
 //
 //go:nosplit
+//go:norace
 func (s *futexSleeper) sleepWithoutP(state *atomic.Uint32) {
 	enterBlocked()
 	syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(state)), futexWaitBitset|futexPrivate, uintptr(asleep),
