@@ -66,6 +66,9 @@ func holderOnOneP(t *testing.T) (rt *Runtime, came *atomic.Bool, ended func() bo
 	if goroutine.Learn(); !goroutine.CanTell() {
 		t.Skip("the state of goroutines is unknown here")
 	}
+	if _, known := new(goroutineCounts).wanting(); !known {
+		t.Skip("how many goroutines want a P is unknown here")
+	}
 	came = new(atomic.Bool)
 	running, found := make(chan struct{}), false
 	h := rt.Go(background, "holder", func(context.Context) error {
