@@ -26,7 +26,7 @@ func drawn() (results []result) {
 		}
 		return points
 	}
-	for i, mode := range holModes {
+	for i, mode := range holModes[:4] {
 		results = append(results, result{Section: "hol", Name: mode, Metric: "get", Unit: "µs", Curve: curve(1000 * float64(i+1))})
 	}
 	results = append(results,
