@@ -192,6 +192,8 @@ func TestFlowsAreLogged(t *testing.T) {
 		"policy=down warnings=\"[policy.expr:1:1: the state n goes up on enqueue and down on exit: a task that ends while it waits stays counted": 1,
 		"no policy and no task has read them\" states=[seen]": 1,
 	} {
+		// The look is over some time after unmetAt says so.
+		eventually(t, want, func() bool { rt.log.flush(); return log.count(want) > 0 })
 		if n := log.count(want); n != times {
 			t.Errorf("%d lines with %s:\n%s", n, want, &log)
 		}
