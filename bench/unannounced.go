@@ -47,8 +47,8 @@ const (
 
 // unannounced measures servers that do not announce their waits: the throughput of the requests
 // that wait, and the latency of short requests meanwhile. Each server is a process on a separate
-// core; this process, on another core, is the client. A round has 500 short requests: a pause of 5 ms
-// that the machine makes decides its 99th percentile. With 5 rounds the medians of two servers
+// core; this process, on another core, is the client. A round has 500 short requests: a pause of 5
+// ms that the machine makes decides its 99th percentile. With 5 rounds the medians of two servers
 // differed by up to three times, and with 21 by a fifth.
 func unannounced(ctx context.Context, r *report) error {
 	return unannouncedWith(ctx, r, effort{rounds: 15, span: 500 * time.Millisecond}, waitings)

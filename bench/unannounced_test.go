@@ -20,14 +20,14 @@ func TestUnannounced(t *testing.T) {
 	for i := range few {
 		few[i].crowd = min(few[i].crowd, 8)
 	}
-	if err := unannouncedWith(t.Context(), r, effort{rounds: 1, span: 200 * time.Millisecond}, few); err != nil {
+	// The sleepers sleep 250 ms: in a shorter span none may end.
+	if err := unannouncedWith(t.Context(), r, effort{rounds: 1, span: 400 * time.Millisecond}, few); err != nil {
 		t.Fatal(err)
 	}
 	bounds := map[string]string{}
 	for _, x := range r.rows {
 		bounds[x.Name+" "+x.Metric] += x.bound
-		idle := x.Metric == "throughput" // no request may have ended
-		if x.PeerValue <= 0 && !(idle && x.Peer == "with Block") || x.Value <= 0 && !idle {
+		if x.PeerValue <= 0 || x.Metric != "throughput" && x.Value <= 0 {
 			t.Errorf("%+v", x)
 		}
 	}

@@ -35,10 +35,11 @@ const (
 	maxStride = 1 << 16
 
 	// A task shares its core with another thread that computes if sharedTimes yields in a row took
-	// about a breath or longer. Then it yields every sharedBreaths only. Linux moves no thread to an
-	// idle core if the thread has run in the last 500 µs. Two threads that yield to each other more
-	// often stay on one core, and the other core may be idle: a fifth of two cores was, in a server
-	// of web sockets. Fewer than beatBreaths, because the beat is for tasks that do not yield.
+	// about a breath or longer. Then it yields every sharedBreaths only. Linux moves no thread to
+	// an idle core if the thread has run in the last 500 µs. Two threads that yield to each other
+	// more often stay on one core, and the other core may be idle: a fifth of two cores was, in a
+	// server of web sockets. Fewer than beatBreaths, because the beat is for tasks that do not
+	// yield.
 	sharedTimes   = 4
 	sharedBreaths = 8
 

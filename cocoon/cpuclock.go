@@ -103,8 +103,8 @@ func (p *pastCPU) usedSince(most int64, c *cpuSample, from, now int64) (used int
 	return most, read
 }
 
-// freshCPU is for how long a reading serves all tasks that give up their slots. Otherwise a crowd of
-// them that waits for the loop's lock would spend most of its time on readings.
+// freshCPU is for how long a reading serves all tasks that give up their slots. Otherwise a crowd
+// of them that waits for the loop's lock would spend most of its time on readings.
 const freshCPU = int64(100 * time.Microsecond)
 
 // recent returns a sample that bounds the processor time used until now, from a reading at most

@@ -43,10 +43,10 @@ const longRun = int64(time.Millisecond)
 
 // measures begins a stretch at a safe point of a task that computes, if a time policy is near and
 // the task is in no stretch. Without one, the task would be charged for the processor time of other
-// threads, too, such as the timer's: while three other processes wanted the only core, a limit of 20
-// ms threw into most tasks that needed 8. The task must have kept its P since the last sample:
-// otherwise only a sample can tell how much of the time since then it had no P, and measures asks the
-// timer for one. Called by the task's goroutine.
+// threads, too, such as the timer's: while three other processes wanted the only core, a limit of
+// 20 ms threw into most tasks that needed 8. The task must have kept its P since the last sample:
+// otherwise only a sample can tell how much of the time since then it had no P, and measures asks
+// the timer for one. Called by the task's goroutine.
 func (s *strand) measures(now int64) {
 	k := s.loop.leads.Load()
 	if k == nil || !kernel.ThreadTells || s.stacks.Load().inStretch() {

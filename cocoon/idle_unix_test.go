@@ -40,7 +40,7 @@ func idlePolicies(t *testing.T, rt *Runtime) {
 	}
 }
 
-// noRuntime is the case of a process without a runtime, with which the others are compared: on a
+// noRuntime is the case of a process without a runtime. The test compares all cases with it: on a
 // virtual machine an idle Go program may itself use 0.05 % of a core.
 const noRuntime = "no runtime"
 

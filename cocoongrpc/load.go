@@ -139,8 +139,8 @@ func (l *Load) look() (now int64) {
 	return now
 }
 
-// inUse returns the share of slot time in use. In a saturated process tasks run without slots, and a
-// balancer would take the server for an idle one, so there it counts as 1.
+// inUse returns the share of slot time in use. In a saturated process tasks run without slots, and
+// a balancer would take the server for an idle one, so there it counts as 1.
 func inUse(st cocoon.LoopStats) float64 {
 	if st.Saturated {
 		return 1

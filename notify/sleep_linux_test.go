@@ -50,8 +50,8 @@ func TestThreadIsPreciseAndEndsWithTheTimer(t *testing.T) {
 	}
 }
 
-// TestLongSleepNeedsNoP checks that the thread passes its P on before a long sleep. When it took the
-// only P into its sleep, the process stood still for about 2 ms, until sysmon found out.
+// TestLongSleepNeedsNoP checks that the thread passes its P on before a long sleep. When it took
+// the only P into its sleep, the process stood still for about 2 ms, until sysmon found out.
 func TestLongSleepNeedsNoP(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	ran := make(chan int64, 1)

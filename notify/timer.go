@@ -109,8 +109,8 @@ func (t *Timer) WakeAt(at int64) {
 
 // Relax sets whether the timer may be as late as Go's own timers are: when every P is busy, until
 // one becomes free, often 10 ms or more. Its goroutine then waits like any other, on any thread,
-// and keeps no P busy. A thread that sleeps in a system call for less than 300 µs keeps a P until the
-// Go runtime takes it back, which on the only P stops the process. A new timer is not relaxed.
+// and keeps no P busy. A thread that sleeps in a system call for less than 300 µs keeps a P until
+// the Go runtime takes it back, which on the only P stops the process. A new timer is not relaxed.
 //
 // Relax is safe for concurrent use, and costs as much as WakeAt. A change starts a goroutine, and
 // starts or ends a thread.

@@ -13,8 +13,8 @@ const ThreadTells = true
 func Thread() int32 { return int32(unix.Gettid()) }
 
 // ThreadCPU returns the processor time that a thread of the process has used, in ns. It is not ok
-// if the thread has ended. Cost: a system call of about 0.3 µs. It is a raw one: Go 1.25 counts each
-// other system call as if the goroutine had left its P (goroutine.Leaves).
+// if the thread has ended. Cost: a system call of about 0.3 µs. It is a raw one: Go 1.25 counts
+// each other system call as if the goroutine had left its P (goroutine.Leaves).
 func ThreadCPU(thread int32) (used int64, ok bool) {
 	const schedClock, perThread = 2, 4 // CPUCLOCK_SCHED and CPUCLOCK_PERTHREAD_MASK, linux/posix-timers.h
 	var ts unix.Timespec
