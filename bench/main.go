@@ -43,7 +43,7 @@ var sections = []section{
 	{"overload", "a server at twice its capacity, and five ways to meet that: the example overload, medians of three rounds (1 min)", 1, overload},
 	{"rebuild", "cocoon build beside go build: a large program with empty caches, and with nothing to do, and a small one (10 min)", 0, rebuild},
 	{"sql", "transactions of PostgreSQL, where it is installed, in tasks and plain: undisturbed, broken off 25 times a second, and for a pool that is too small: medians of 15 rounds of 0.5 s (1 min)", 0, sqlSection},
-	{"unannounced", "handlers that wait and do not say so, and short requests beside them: with the middleware, with cocoon.Block, and plain: medians of 15 rounds of 0.5 s (5 min)", 1, unannounced},
+	{"unannounced", "handlers that wait and do not say so, and short requests at the same time: with the middleware, with cocoon.Block, and plain: medians of 15 rounds of 0.5 s (5 min)", 1, unannounced},
 	{"watch", "what it costs to be able to see decisions while nothing is decided, and a storm of them: medians of 15 rounds of 0.2 s, of a hello server of 400 of 0.05 s (1 min)", everyCore, watch},
 	{"redos", "a server under attack by evil regular expressions: the example redos (2 min)", 1, redos},
 }
