@@ -25,7 +25,9 @@ type serverStream struct {
 	receipts receipts
 
 	watch   sync.Once
+	header  sync.Once
 	waiting atomic.Int32 // sends and receives in progress, on any goroutine
+	sending atomic.Int32 // the sends among them
 	broken  atomic.Bool  // the task was thrown into
 
 	decide   sync.Once // refuse is user code, so it is not called under mu
@@ -53,9 +55,23 @@ func (s *serverStream) SendMsg(m any) error {
 
 func (s *serverStream) send(call inside.Call, m any) error {
 	defer call.End()
+	s.sending.Add(1)
+	defer s.sending.Add(-1)
 	s.begin()
 	defer s.waiting.Add(-1)
+	if thrown := s.cutOff(); thrown != nil {
+		return thrown
+	}
+	s.sendHeader()
 	return s.ServerStream.SendMsg(m)
+}
+
+// sendHeader sends the header once, before the first message and before a status that may overtake
+// that message. If gRPC writes a status and the first message at the same time, each may leave the
+// header to the other, and a client that waits for the header reads nothing (TestStatusDuringSend).
+func (s *serverStream) sendHeader() {
+	// It fails if the handler has sent the header.
+	s.header.Do(func() { s.ServerStream.SendHeader(nil) })
 }
 
 // RecvMsg implements grpc.ServerStream.
@@ -121,6 +137,11 @@ func (s *serverStream) release() {
 		return
 	}
 	err := s.status(thrown, true)
+	// A send that begins later finds the stream ended. Without a send, a client may retry the call,
+	// because the status comes without a header.
+	if s.sending.Load() > 0 {
+		s.sendHeader()
+	}
 	transport, ok := grpc.ServerTransportStreamFromContext(s.caller.Ctx).(interface{ WriteStatus(*status.Status) error })
 	if ok {
 		// It fails only if the client has disconnected.
