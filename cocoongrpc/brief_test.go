@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/metadata"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/goroutine"
@@ -22,10 +21,9 @@ type sink struct {
 	ctx context.Context
 }
 
-func (s sink) Context() context.Context     { return s.ctx }
-func (s sink) SendHeader(metadata.MD) error { return nil }
-func (s sink) SendMsg(any) error            { return nil }
-func (s sink) RecvMsg(any) error            { return nil }
+func (s sink) Context() context.Context { return s.ctx }
+func (s sink) SendMsg(any) error        { return nil }
+func (s sink) RecvMsg(any) error        { return nil }
 
 // A handler keeps its slot while it sends and its client reads, although another task waits for the
 // slot.

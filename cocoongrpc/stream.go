@@ -70,8 +70,11 @@ func (s *serverStream) send(call inside.Call, m any) error {
 // that message. If gRPC writes a status and the first message at the same time, each may leave the
 // header to the other, and a client that waits for the header reads nothing (TestStatusDuringSend).
 func (s *serverStream) sendHeader() {
-	// It fails if the handler has sent the header.
-	s.header.Do(func() { s.ServerStream.SendHeader(nil) })
+	s.header.Do(func() {
+		if s.transport() != nil {
+			s.ServerStream.SendHeader(nil) // it fails if the handler has sent the header
+		}
+	})
 }
 
 // RecvMsg implements grpc.ServerStream.
@@ -142,11 +145,18 @@ func (s *serverStream) release() {
 	if s.sending.Load() > 0 {
 		s.sendHeader()
 	}
-	transport, ok := grpc.ServerTransportStreamFromContext(s.caller.Ctx).(interface{ WriteStatus(*status.Status) error })
-	if ok {
-		// It fails only if the client has disconnected.
-		transport.WriteStatus(status.Convert(err))
+	if t := s.transport(); t != nil {
+		t.WriteStatus(status.Convert(err)) // it fails only if the client has disconnected
 	}
+}
+
+// statusWriter is the part of gRPC's stream that ends it with a status.
+type statusWriter interface{ WriteStatus(*status.Status) error }
+
+// transport returns gRPC's stream, or nil if it has no such method.
+func (s *serverStream) transport() statusWriter {
+	w, _ := grpc.ServerTransportStreamFromContext(s.caller.Ctx).(statusWriter)
+	return w
 }
 
 // last ends the stream and returns the throw, if the task waits and the stream has not ended yet.
