@@ -63,6 +63,10 @@ func (s *strand) breathe() {
 	if hot && rt.breathes {
 		every = int64(rt.cfg.Breath) / looks
 	}
+	lead := s.stacks.Load().lacksStretch()
+	if lead != 0 {
+		every = min(every, firstLook(lead)/2)
+	}
 	if base := s.runBase.Load(); base != b.base || b.looked == 0 {
 		b.base, b.ran, b.stride = base, 0, 0
 	} else if b.wasDiverted() { // how many safe points it has passed is not known
@@ -79,7 +83,7 @@ func (s *strand) breathe() {
 		b.ran = 0
 		return
 	}
-	if b.ran >= longRun {
+	if b.ran >= longRun || lead != 0 {
 		s.measures(now)
 	}
 	if b.ran >= heatAfter {

@@ -2,15 +2,38 @@ package cocoon
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// cpuClock reads the process's processor time. Only the timer's thread uses it, except for past.
+// cpuClock reads the process's processor time. Only the timer's thread uses it, except for past and
+// lackedAt.
 type cpuClock struct {
-	at      int64 // of the newest reading; 0: there was none
-	past    pastCPU
-	sharers sharers
-	counts  goroutineCounts
+	at       int64 // of the newest reading; 0: there was none
+	past     pastCPU
+	sharers  sharers
+	counts   goroutineCounts
+	lackedAt atomic.Int64 // when a stretch last showed that a task's thread lacked a core
+}
+
+const (
+	lackedFor  = int64(time.Second)            // for how long that says something about other threads
+	leastLack  = int64(100 * time.Microsecond) // a shorter pause of a thread shows nothing
+	lackedStep = int64(10 * time.Millisecond)  // how exact lackedAt is
+)
+
+// lacked records that a task's thread had no core for off ns.
+func (c *cpuClock) lacked(off, now int64) {
+	if off >= leastLack && now-c.lackedAt.Load() >= lackedStep {
+		c.lackedAt.Store(now)
+	}
+}
+
+// lacking reports whether threads of the process lack cores: because of other processes, or because
+// there are more Ps than cores.
+func (c *cpuClock) lacking(now int64) bool {
+	at := c.lackedAt.Load()
+	return at != 0 && now-at < lackedFor
 }
 
 // pastCPU holds the latest readings of the process's processor time, at least oldCPU apart, and the

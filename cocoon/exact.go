@@ -13,29 +13,66 @@ import (
 // piece may cost milliseconds that are not running time: the goroutine has its slot before it has a
 // processor, and the kernel gives the processor to other threads. A limit of 5 ms then cut uploads
 // that ran for 1.4 ms. Two exact measurements find these times: startsLate, for all tasks, and
-// stretches, for tasks that have used a part of a limit: after a Block if the limit is short, and
-// from a safe point on if they compute.
+// stretches. They begin
+//
+//   - at a safe point of a task that computes and has used a part of a limit;
+//   - after a Block of such a task, if the limit is exactLead at most;
+//   - if the limit is shortLead at most and threads lack cores, with the task, too, and after each
+//     Block.
 
 // exactLead is the longest lead for which stretches are measured: at the beginning of each, after a
 // Block, and at its end, two system calls take 0.5 µs together. Tasks with a longer one are sampled
 // often enough before they reach it.
 const exactLead = int64(100 * time.Millisecond)
 
+// shortLead is the longest lead of tasks that are measured in stretches from their first moments on.
+// Readings of the process's processor time are up to oldCPU apart, and say nothing about single
+// threads: while three other processes wanted two cores, a limit of 5 ms threw into half of the
+// tasks that needed 3.
+const shortLead = 5 * oldCPU
+
 // beginStretch begins a stretch if a time policy is near: the task has used an eighth of its lead,
-// as at the first sample. Called by the task's goroutine, which runs in a slot and is not blocked.
+// as at the first sample, or the lead is short and threads lack cores. Called by the task's
+// goroutine, which runs in a slot and is not blocked.
 func (s *strand) beginStretch(now int64) {
 	k := s.loop.leads.Load()
 	if k == nil || k.least > exactLead {
 		return
 	}
-	ran := s.running(now)
-	if ran < k.least/8 {
+	ran, lacking := s.running(now), s.loop.rt.cpu.lacking(now)
+	if ran < k.least/8 && !(k.least <= shortLead && lacking) {
 		return
 	}
-	if lead := k.lead(s.loop.rt, s.task.class, s.core.Kind); lead <= exactLead && ran >= lead/8 {
+	lead := k.lead(s.loop.rt, s.task.class, s.core.Kind)
+	if lead <= exactLead && ran >= lead/8 || lead <= shortLead && lacking {
 		s.remembers().stretch.begin(now)
 	}
 }
+
+// startsStretch notes the lead of a task that starts, if it is short, and begins a stretch if
+// threads lack cores. Otherwise a safe point begins one if the task runs on: most tasks end before
+// that, and need no system calls. Called by the task's goroutine.
+func (s *strand) startsStretch() {
+	lead := int64(0)
+	if k := s.loop.leads.Load(); k != nil && k.least <= shortLead {
+		if of := k.lead(s.loop.rt, s.task.class, s.core.Kind); of <= shortLead {
+			lead = of
+		}
+	}
+	m := s.stacks.Load()
+	switch {
+	case lead != 0:
+		s.remembers().lead = lead
+		if from := s.runBase.Load(); !m.inStretch() && s.loop.rt.cpu.lacking(from) {
+			s.remembers().stretch.begin(from)
+		}
+	case m != nil:
+		m.lead = 0
+	}
+}
+
+// firstLook is the time that a task with a short lead runs before its safe points begin a stretch.
+func firstLook(lead int64) int64 { return lead / 16 }
 
 // longRun is how long a task must have run without a pause before its safe points measure it. Tasks
 // that pause more often are measured after their Blocks, if their leads are short.
@@ -53,11 +90,18 @@ func (s *strand) measures(now int64) {
 		return
 	}
 	lead := k.lead(s.loop.rt, s.task.class, s.core.Kind)
-	if lead == notify.Never || s.running(now) < lead/8 {
+	ran := s.running(now)
+	if lead == notify.Never || ran < firstLook(lead) || lead > shortLead && ran < lead/8 {
 		return
 	}
 	m := s.remembers()
-	if !m.onP.keeps(now) {
+	switch {
+	case m.stretch.left() && s.comesBackTo(&m.stretch):
+		return
+	case ran < lead/8:
+		s.beginsShort(lead)
+		return
+	case !m.onP.keeps(now):
 		return
 	}
 	s.loop.lock() // the timer must not look in between
@@ -77,6 +121,45 @@ func (s *strand) measures(now int64) {
 		s.loop.tickBy(now) // for a sample
 	}
 	s.loop.unlock()
+}
+
+// beginsShort begins a stretch of a task with a short lead that has just started. Until now, all its
+// time in its slot counts. Called by the task's goroutine.
+func (s *strand) beginsShort(lead int64) {
+	s.loop.lock()
+	defer s.loop.unlock()
+	now := notify.Now()
+	if s.meet(now); now-max(s.sampled, s.core.Since()) < lead/8 {
+		s.sampled = now
+		s.stacks.Load().stretch.begin(now)
+	}
+}
+
+// comesBackTo begins a new stretch after one that the task's goroutine has left, if it is on the
+// same thread again. Called by the goroutine.
+func (s *strand) comesBackTo(left *stretch) bool {
+	s.loop.lock()
+	defer s.loop.unlock()
+	now := notify.Now()
+	s.meet(now)
+	off, same := left.back(s.sampled, now)
+	if same {
+		cpu := s.loop.rt.cpu.past.recent(now)
+		s.starve(max(off, now-s.sampled-s.served(now, &cpu)), now)
+		s.loop.rt.cpu.lacked(off, now)
+		s.sampled = now
+		left.begin(now)
+	}
+	return same
+}
+
+// lacksStretch returns the task's lead if it is short and the calling goroutine, which is the
+// task's, is in no stretch; otherwise 0.
+func (m *stackMemory) lacksStretch() (lead int64) {
+	if m == nil || m.lead == 0 || m.inStretch() {
+		return 0
+	}
+	return m.lead
 }
 
 // inStretch reports whether the calling goroutine, which is the task's, is in a stretch.
@@ -99,6 +182,8 @@ func (s *strand) endStretch() {
 	if off := m.stretch.end(now); off >= worthALock {
 		s.loop.lock()
 		s.starve(off, now)
+		s.loop.rt.cpu.lacked(off, now)
+		s.sampled = max(s.sampled, now)
 		s.loop.unlock()
 	}
 }

@@ -2,8 +2,13 @@ package cocoon
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/kernel"
+	"github.com/cocoon-go/cocoon/notify"
 )
 
 // A task that gets its slot while another goroutine has the only processor has not run until it has
@@ -29,5 +34,115 @@ func TestSlotBeforeProcessor(t *testing.T) {
 		if err := h.Wait(background); err != nil {
 			t.Errorf("a limit of %v threw into a task that runs for 6 ms: %v", limit, err)
 		}
+	}
+}
+
+// While threads lack cores, all running of a task with a short lead is measured by its thread's
+// time: from its start, after each Block, after nested tasks, and when it has lost its P.
+func TestShortLeadIsMeasured(t *testing.T) {
+	goroutine.Learn()
+	if !kernel.ThreadTells || !goroutine.CanTell() {
+		t.Skip("the system does not tell a thread's processor time, or the status of goroutines")
+	}
+	for limit, measures := range map[string]bool{"20ms": true, "80ms": false} {
+		rt := start(t, Config{Slots: 1, Breath: -1})
+		lacks := func() { rt.cpu.lacked(leastLack, notify.Now()) }
+		lacks()
+		must(t, newPolicyFile(t).load(t, rt, "policies:\n- {name: limit, every: 1ms, expr: 'task.running > duration(\""+limit+
+			"\") and task.priority == 7 ? throw(\"long\") : continue()'}\n"))
+		task := func(ctx context.Context) error {
+			runtime.LockOSThread() // so that it is on the same thread when it has lost its P
+			defer runtime.UnlockOSThread()
+			s := strandOf(ctx)
+			check := func(when string) {
+				if measured := s.stacks.Load().inStretch(); measured != measures {
+					t.Errorf("a limit of %s, %s: measured: %t", limit, when, measured)
+				}
+			}
+			check("at its start")
+			must(t, Block(ctx, func() error { return nil }))
+			check("after a Block")
+			must(t, rt.Run(ctx, "inner", func(context.Context) error { return nil }))
+			check("after a nested task")
+			for s.running(notify.Now()) < firstLook(int64(20*time.Millisecond)) {
+			}
+			runtime.Gosched()
+			for from := notify.Now(); measures && !s.stacks.Load().inStretch() && notify.Now()-from < int64(patience); {
+				s.runBase.Add(1) // as a sample does
+				SafePoint(ctx)
+			}
+			check("after it has lost its P")
+			lacks()
+			return nil
+		}
+		first, second := rt.Go(background, "at once", task), rt.Go(background, "after a wait", task)
+		must(t, first.Wait(background))
+		must(t, second.Wait(background))
+	}
+}
+
+// The thread's time bounds the running time of a goroutine that has left its stretch, if it has not
+// run since then or is on the same thread again.
+func TestStretchBoundsWhatItLeft(t *testing.T) {
+	goroutine.Learn()
+	if !kernel.ThreadTells || !goroutine.CanTell() {
+		t.Skip("the system does not tell a thread's processor time, or the status of goroutines")
+	}
+	const wait = int64(20 * time.Millisecond)
+	var s stretch
+	began, goOn := make(chan uintptr), make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		s.begin(notify.Now())
+		began <- goroutine.ID()
+		<-goOn
+		if !s.left() {
+			t.Error("on its thread again: not found")
+		}
+		if off, same := s.back(s.from, s.from+wait); !same || off < wait/2 || off > wait {
+			t.Errorf("back on its thread after a wait of %v: no processor for %v", time.Duration(wait), time.Duration(off))
+		}
+		began <- 0
+	}()
+	g := <-began
+	eventually(t, "the goroutine to wait", func() bool { return goroutine.StatusOf(g) == goroutine.Waiting })
+	from := s.from
+	if off, known := s.look(g, from, from+wait, false); off != 0 || known {
+		t.Errorf("it may run again: no processor for %v, known: %t", time.Duration(off), known)
+	}
+	if off, known := s.look(g, from+wait/2, from+wait, true); off < wait/4 || off > wait/2 || known {
+		t.Errorf("it waits: no processor for %v of %v, known: %t", time.Duration(off), time.Duration(wait/2), known)
+	}
+	close(goOn)
+	<-began
+}
+
+// As long as no thread lacks a core, a task with a short lead makes no system calls in its first
+// moments. If it runs on, its safe points begin a stretch before an eighth of the lead is over.
+func TestShortTasksAreNotMeasured(t *testing.T) {
+	goroutine.Learn()
+	if !kernel.ThreadTells || !goroutine.CanTell() {
+		t.Skip("the system does not tell a thread's processor time, or the status of goroutines")
+	}
+	const lead = 5 * time.Millisecond
+	rt := start(t, Config{Slots: 1, Breath: -1})
+	must(t, newPolicyFile(t).load(t, rt, "policies:\n- {name: limit, every: 1ms, expr: 'task.running > duration(\""+lead.String()+
+		"\") and task.priority == 7 ? throw(\"long\") : continue()'}\n"))
+	earliest := lead
+	for range 20 { // on a busy machine a task may be away from its core just then
+		rt.cpu.lackedAt.Store(0)
+		must(t, rt.Run(background, "job", func(ctx context.Context) error {
+			s := strandOf(ctx)
+			if s.stacks.Load().inStretch() {
+				t.Error("measured from its start")
+			}
+			for SafePoint(ctx); !s.stacks.Load().inStretch(); SafePoint(ctx) {
+			}
+			earliest = min(earliest, time.Duration(s.running(notify.Now())))
+			return nil
+		}))
+	}
+	if earliest > lead/8+lead/50 {
+		t.Errorf("measured after %v at the earliest", earliest)
 	}
 }

@@ -94,7 +94,9 @@ func (s *strand) exit(t *Task, failed bool) {
 	s.end(now)
 	l.unlock()
 	s.release(t)
-	if s.inherits && !kept {
+	if kept {
+		outer.beginStretch(now)
+	} else if s.inherits {
 		outer.unblock(false)
 	}
 }

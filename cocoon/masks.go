@@ -38,6 +38,7 @@ type stackMemory struct {
 	busy    bool // it walks the stack now
 	stretch stretch
 	onP     onP
+	lead    int64 // the task's, if it is short: then all its running is to be measured
 }
 
 // sawFree reports whether the stack was last found free of callbacks at that number of calls of C.

@@ -17,6 +17,7 @@ func (s *strand) inherit(t *Task) (nested bool, refused error) {
 	if outer.loop != l {
 		return false, nil
 	}
+	outer.endStretch()
 	l.lock()
 	defer l.unlock()
 	now := s.clock()

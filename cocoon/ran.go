@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/kernel"
 	"github.com/cocoon-go/cocoon/notify"
 )
@@ -129,7 +130,8 @@ func (l *Loop) needsReading(k *leads, now int64) (needs bool) {
 func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	span, from, every := now-s.sampled, firstSample(lead), samplesOf(lead)
 	k := s.checked()
-	if s.inStretch(now) {
+	least, known := s.lookAtStretch(now)
+	if known {
 		return s.sampledTo(now, every, cpu)
 	}
 	if now < k.until {
@@ -156,6 +158,7 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 		}
 		off = max(off, span-served)
 	}
+	off = max(off, min(least, span))
 	if k.waitsSince != 0 {
 		// It waited at the last sample: assume it ran for half of the time since then at most, and
 		// not for long.
@@ -200,18 +203,22 @@ func (s *strand) sampleLate(now int64) {
 	}
 }
 
-// inStretch subtracts the time until now that a task had no processor in its stretch (exact.go),
-// and reports whether it is in one. Called by the timer, under the loop's lock.
-func (s *strand) inStretch(now int64) bool {
+// lookAtStretch subtracts the time until now that a task had no processor in its stretch
+// (exact.go), if it is in one. If it has left its stretch and stopped, least is the least time that
+// it had no processor, which the caller subtracts. Called by the timer, under the loop's lock.
+func (s *strand) lookAtStretch(now int64) (least int64, known bool) {
 	m := s.stacks.Load()
 	if m == nil {
-		return false
+		return 0, false
 	}
-	off, known := m.stretch.look(s.g.Load(), now)
-	if off > 0 {
+	status := s.status()
+	stopped := status == goroutine.Runnable || status == goroutine.Ready || status == goroutine.Waiting
+	off, known := m.stretch.look(s.g.Load(), s.sampled, min(now, notify.Now()), stopped) // no leap of the clock counts
+	s.loop.rt.cpu.lacked(off, now)
+	if known && off > 0 {
 		s.starve(off, now)
 	}
-	return known
+	return off, known
 }
 
 // mayPutOff reports whether the sample is the task's first, and may be put off.

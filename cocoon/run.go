@@ -115,6 +115,7 @@ func (s *strand) started() {
 		s.standAside()
 	}
 	s.armStart()
+	s.startsStretch()
 	l.rt.armGaps()
 }
 

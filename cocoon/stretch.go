@@ -32,17 +32,19 @@ const (
 
 // begin begins a stretch of the calling goroutine at the time now, which was just read.
 func (s *stretch) begin(now int64) {
-	leaves, known := goroutine.Leaves()
-	if s.state.CompareAndSwap(stretchLives, noStretch); !known || s.state.Load() != noStretch {
-		return
+	for range 2 { // the goroutine may lose its P meanwhile
+		leaves, known := goroutine.Leaves()
+		if s.state.CompareAndSwap(stretchLives, noStretch); !known || s.state.Load() != noStretch {
+			return
+		}
+		s.leaves, s.thread, s.from = leaves, kernel.Thread(), now
+		used, ok := kernel.ThreadCPU(s.thread)
+		if again, _ := goroutine.Leaves(); ok && again == leaves {
+			s.cpu = used
+			s.state.Store(stretchLives)
+			return
+		}
 	}
-	s.leaves, s.thread, s.from = leaves, kernel.Thread(), now
-	used, ok := kernel.ThreadCPU(s.thread)
-	if again, _ := goroutine.Leaves(); !ok || again != leaves {
-		return
-	}
-	s.cpu = used
-	s.state.Store(stretchLives)
 }
 
 // end ends the stretch of the calling goroutine. It returns for how much of the time until now, which
@@ -57,12 +59,22 @@ func (s *stretch) end(now int64) (off int64) {
 }
 
 // look is end for the timer, and the stretch continues from there. known is false if the goroutine
-// g is not in the stretch any more.
-func (s *stretch) look(g uintptr, now int64) (off int64, known bool) {
+// g is not in the stretch any more. If it has left it once, and stopped says that it has not run
+// again, off is the least time since sampled that it had no processor.
+func (s *stretch) look(g uintptr, sampled, now int64, stopped bool) (off int64, known bool) {
 	if s == nil || !s.state.CompareAndSwap(stretchLives, stretchRead) {
 		return 0, false
 	}
-	off, known = s.read(g, now)
+	leaves, known := goroutine.LeavesOf(g)
+	switch {
+	case !known:
+	case leaves == s.leaves:
+		off, known = s.readThread(g, leaves, s.from, now)
+	default:
+		if known = false; stopped && leaves == s.leaves+1 {
+			off, _ = s.readThread(g, leaves, max(s.from, sampled), now)
+		}
+	}
 	if !s.state.CompareAndSwap(stretchRead, stretchLives) {
 		s.state.Store(noStretch)
 	}
@@ -71,16 +83,49 @@ func (s *stretch) look(g uintptr, now int64) (off int64, known bool) {
 
 func (s *stretch) read(g uintptr, now int64) (off int64, known bool) {
 	leaves, known := goroutine.LeavesOf(g)
-	if !known || leaves != s.leaves || now < s.from {
+	if !known || leaves != s.leaves {
+		return 0, false
+	}
+	return s.readThread(g, leaves, s.from, now)
+}
+
+// readThread reads the thread's time. It returns for how much of the time since from the thread had
+// no processor, at least. It is not ok if the goroutine has stopped running meanwhile.
+func (s *stretch) readThread(g uintptr, leaves uint8, from, now int64) (off int64, ok bool) {
+	if now < s.from {
 		return 0, false
 	}
 	used, ok := kernel.ThreadCPU(s.thread)
 	if again, _ := goroutine.LeavesOf(g); !ok || again != leaves {
 		return 0, false
 	}
-	off = max(0, now-s.from-(used-s.cpu))
+	off = max(0, now-from-(used-s.cpu))
 	s.from, s.cpu = now, used
 	return off, true
+}
+
+// left reports whether the calling goroutine has left its stretch and is on the same thread again.
+// If it is on another one, the stretch ends, and nothing is known.
+func (s *stretch) left() bool {
+	leaves, known := goroutine.Leaves()
+	if s.state.Load() == noStretch || !known || leaves == s.leaves {
+		return false
+	}
+	if s.thread == kernel.Thread() {
+		return true
+	}
+	s.state.CompareAndSwap(stretchLives, noStretch)
+	return false
+}
+
+// back ends a stretch that the calling goroutine has left. off is for how much of the time since
+// sampled the thread had no processor, at least.
+func (s *stretch) back(sampled, now int64) (off int64, same bool) {
+	leaves, _ := goroutine.Leaves()
+	if !s.state.CompareAndSwap(stretchLives, noStretch) || s.thread != kernel.Thread() {
+		return 0, false
+	}
+	return s.readThread(goroutine.ID(), leaves, max(s.from, sampled), now)
 }
 
 // askAgain is the least time between two times that keeps reports true.

@@ -75,7 +75,7 @@ func TestTransactionEndsWithItsCaller(t *testing.T) {
 			t.Errorf("%v, %v", theirs.Err(), context.Cause(theirs))
 		}
 	})
-	ctx, stop := context.WithDeadlineCause(context.Background(), time.Now().Add(20*time.Millisecond), reason)
+	ctx, stop := context.WithDeadlineCause(context.Background(), time.Now().Add(200*time.Millisecond), reason)
 	defer stop()
 	inTransaction(t, ctx, func(ctx, theirs context.Context) {
 		at, has := theirs.Deadline()
