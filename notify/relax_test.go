@@ -2,7 +2,11 @@ package notify
 
 import (
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -134,5 +138,52 @@ func TestRelaxedTimerKeepsNoP(t *testing.T) {
 		if s := timer.state.Load(); s == asleep {
 			t.Fatal("it sleeps in the system call")
 		}
+	}
+}
+
+// TestUnsetTimerHasNoThread checks that a punctual timer gives its thread up when it has not been
+// set for a while, and has one again when it is set.
+func TestUnsetTimerHasNoThread(t *testing.T) {
+	timer, runs := reporting(t, newSleeper(), once)
+	for range 2 {
+		timer.WakeAt(Now() + int64(time.Millisecond))
+		await(t, runs, "tick")
+		awaitWay(t, timer) // asleep, for another tick
+		unset := Now()
+		for timer.state.Load() != waiting {
+			if time.Sleep(time.Millisecond); Now()-unset > int64(patience) {
+				t.Fatalf("the state is %d; want %d", timer.state.Load(), waiting)
+			}
+		}
+		if d := Now() - unset; d < longIdle/2 {
+			t.Errorf("the timer gave its thread up after %v; want %v", time.Duration(d), time.Duration(longIdle))
+		}
+	}
+}
+
+// TestDeadlockIsReported checks that a process in which all goroutines wait forever ends, although
+// it has a punctual timer.
+func TestDeadlockIsReported(t *testing.T) {
+	const own = "COCOON_DEADLOCK"
+	if os.Getenv(own) != "" {
+		timer := NewTimer(once)
+		timer.WakeAt(0)
+		<-timer.ended
+	}
+	info, _ := debug.ReadBuildInfo()
+	if info == nil || slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		t.Skip("with the race detector the Go runtime reports no deadlock")
+	}
+	c := exec.Command(os.Args[0], "-test.run=^TestDeadlockIsReported$", "-test.timeout=0")
+	c.Env = append(os.Environ(), own+"=1")
+	out := new(strings.Builder)
+	c.Stdout, c.Stderr = out, out
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(patience, func() { c.Process.Kill() })
+	defer late.Stop()
+	if c.Wait(); !strings.Contains(out.String(), "all goroutines are asleep") {
+		t.Errorf("the process ended with %v: %s", c.ProcessState, out)
 	}
 }

@@ -3,6 +3,7 @@ package notify
 import (
 	"math"
 	"sync/atomic"
+	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 )
@@ -31,7 +32,9 @@ import (
 //  3. The goroutine, when it has nothing to do, stores how it will sleep, asleep or waiting, and
 //     only then reads want and relaxed. If that time has come, it stores awake and goes to 5. If
 //     it must sleep in the other way, it stores awake, starts its successor, which begins with 3,
-//     and ends: only the one that sleeps in the system call has a thread of its own.
+//     and ends: only the one that sleeps in the system call has a thread of its own. A timer that
+//     has not been set for longIdle waits: the Go runtime would take the thread's sleep for work,
+//     and not report that all goroutines of the program wait for each other.
 //  4. Otherwise it sleeps until that time. An asleep thread sleeps only if state is still asleep,
 //     because the system compares and queues the thread in one step. A waiting goroutine reads a
 //     channel that keeps one wake-up, so that no wake-up is too early to be seen. When the sleep
@@ -70,6 +73,9 @@ const (
 	over    // closed without having started
 	waiting // sleeping by channel
 )
+
+// longIdle is how long a timer that is not set keeps its thread.
+const longIdle = int64(time.Second)
 
 // closed is the value of want once the timer is closed: earlier than any time.
 const closed = math.MinInt64
@@ -147,7 +153,7 @@ func (t *Timer) rouse() {
 		case waiting:
 			t.channel.wake(&t.state)
 		case unstarted:
-			Outside(func() { go t.run(t.way()) })
+			Outside(func() { go t.run(t.way(), 0) })
 		}
 	}
 }
@@ -185,8 +191,9 @@ func (t *Timer) way() uint32 {
 
 // run is the timer's goroutine, which sleeps in the given way: steps 3 to 5. A goroutine that is
 // locked to its thread costs two switches of threads each time it wakes, and passes its P on. So it
-// is locked only while the timer must be punctual.
-func (t *Timer) run(way uint32) {
+// is locked only while the timer must be punctual. unset is since when the timer has slept without
+// running its handler; 0: it has run just now.
+func (t *Timer) run(way uint32, unset int64) {
 	t.runner.Store(goroutine.ID())
 	sleeper := t.channel
 	if way == asleep {
@@ -198,14 +205,17 @@ func (t *Timer) run(way uint32) {
 		want := t.want.Load()
 		now := Now()
 		if want > now {
-			stay := t.way() == way
-			if stay {
-				sleeper.sleep(&t.state, want, now)
+			if unset == 0 {
+				unset = now
+			}
+			next, until := t.sleeps(want, unset, now)
+			if next == way {
+				sleeper.sleep(&t.state, until, now)
 			}
 			t.state.Store(awake)
-			if !stay {
+			if next != way {
 				t.leave(sleeper)
-				go t.run(t.way())
+				go t.run(next, unset)
 				return
 			}
 			continue
@@ -220,5 +230,19 @@ func (t *Timer) run(way uint32) {
 		if t.want.CompareAndSwap(want, Never) {
 			t.lower(t.handle(now))
 		}
+		unset = 0
 	}
+}
+
+// sleeps returns how to sleep for want, and until when. unset is since when the timer has not been
+// set if want is Never.
+func (t *Timer) sleeps(want, unset, now int64) (way uint32, until int64) {
+	way = t.way()
+	switch {
+	case want != Never || way == waiting:
+		return way, want
+	case now-unset >= longIdle:
+		return waiting, Never
+	}
+	return asleep, unset + longIdle
 }
