@@ -54,16 +54,19 @@ func (l *Loop) tickBy(at int64) {
 	}
 }
 
-// armStart sets the timer for the calling task, which has begun in an open slot. No task waits
-// then, so all clocks that leads depend on are at zero.
-func (s *strand) armStart() {
+// armStart sets the timer for the calling task, which has begun in an open slot, and returns the
+// task's lead. No task waits then, so all clocks that leads depend on are at zero.
+func (s *strand) armStart() (lead int64) {
 	l := s.loop
 	l.rt.armBeat(s.runBase.Load())
-	if k := l.leads.Load(); k != nil {
-		if lead := k.lead(l.rt, s.task.class, s.core.Kind); lead != notify.Never {
-			l.tickBy(s.runBase.Load() + min(lead, firstSample(lead)))
-		}
+	k := l.leads.Load()
+	if k == nil {
+		return notify.Never
 	}
+	if lead = k.lead(l.rt, s.task.class, s.core.Kind); lead != notify.Never {
+		l.tickBy(s.runBase.Load() + min(lead, firstSample(lead)))
+	}
+	return lead
 }
 
 // arm sets the timer for s, which got a slot and begins or continues. Called under the loop's lock.

@@ -49,25 +49,26 @@ func (s *strand) beginStretch(now int64) {
 	}
 }
 
-// startsStretch notes the lead of a task that starts, if it is short, and begins a stretch if
+// startsStretch notes the lead of a task that starts, if it is short, and begins a stretch then if
 // threads lack cores. Otherwise a safe point begins one if the task runs on: most tasks end before
 // that, and need no system calls. Called by the task's goroutine.
-func (s *strand) startsStretch() {
-	lead := int64(0)
-	if k := s.loop.leads.Load(); k != nil && k.least <= shortLead {
-		if of := k.lead(s.loop.rt, s.task.class, s.core.Kind); of <= shortLead {
-			lead = of
-		}
-	}
+func (s *strand) startsStretch(lead int64) {
 	m := s.stacks.Load()
-	switch {
-	case lead != 0:
-		s.remembers().lead = lead
-		if from := s.runBase.Load(); !m.inStretch() && s.loop.rt.cpu.lacking(from) {
-			s.remembers().stretch.begin(from)
+	if lead > shortLead {
+		if m != nil {
+			m.lead = 0
 		}
-	case m != nil:
-		m.lead = 0
+		return
+	}
+	if _, known := goroutine.Leaves(); !known || !kernel.ThreadTells {
+		return // stretches tell nothing here
+	}
+	if m == nil {
+		m = s.remembers()
+	}
+	m.lead = lead
+	if from := s.runBase.Load(); !m.inStretch() && s.loop.rt.cpu.lacking(from) {
+		m.stretch.begin(from)
 	}
 }
 

@@ -114,8 +114,7 @@ func (s *strand) started() {
 	if !s.inherits && s.standsAside() {
 		s.standAside()
 	}
-	s.armStart()
-	s.startsStretch()
+	s.startsStretch(s.armStart())
 	l.rt.armGaps()
 }
 
