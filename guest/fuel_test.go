@@ -7,7 +7,6 @@ import (
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
-	"github.com/tetratelabs/wazero"
 )
 
 // recursion is
@@ -30,7 +29,7 @@ func TestFuelOfRecursion(t *testing.T) {
 	const n = 10_000
 	// stop returns where a call stops, and how much it has used.
 	stop := func(budget, pace int64) (g, used uint64, stopped bool) {
-		c := Config{Mechanism: Fuel, Loop: rt.Loop(), Budget: budget, Runtime: wazero.NewRuntime(background)}
+		c := Config{Mechanism: Fuel, Loop: rt.Loop(), Budget: budget, Runtime: engine(t)}
 		defer c.Runtime.Close(background)
 		m, err := Compile(background, recursion, c)
 		if err != nil {

@@ -28,11 +28,24 @@ var (
 // hostFunc is the guest's import env.host.
 type hostFunc func(ctx context.Context, mod api.Module, x uint32) uint32
 
+// shared keeps what wazero has compiled: the short form of the tests compiles each guest once.
+var shared = wazero.NewCompilationCache()
+
+// engine returns a wazero runtime that is closed at the end of the test.
+func engine(t testing.TB) wazero.Runtime {
+	config := wazero.NewRuntimeConfig()
+	if longtest.Off() {
+		config = config.WithCompilationCache(shared)
+	}
+	r := wazero.NewRuntimeWithConfig(background, config)
+	t.Cleanup(func() { r.Close(background) })
+	return r
+}
+
 // compiled returns the test's guest as a module.
 func compiled(t testing.TB, c Config, host hostFunc) *Module {
 	t.Helper()
-	c.Runtime = wazero.NewRuntime(background)
-	t.Cleanup(func() { c.Runtime.Close(background) })
+	c.Runtime = engine(t)
 	if host == nil {
 		host = func(_ context.Context, _ api.Module, x uint32) uint32 { return x + 1 }
 	}
@@ -110,7 +123,7 @@ func TestCall(t *testing.T) {
 			{"recurse", []uint64{0}, "guest.recurse: stack overflow"},
 		} {
 			if x.function == "recurse" && longtest.Off() && c.Mechanism != mechanisms[0] {
-				continue // it takes long; TestTrapAmongOthers has it for each mechanism
+				continue // it takes long; TestTrapAmongOthers has it for the other mechanism
 			}
 			if _, err := in.Call(background, x.function, x.args...); err == nil || !strings.HasPrefix(err.Error(), x.want) {
 				t.Errorf("Call(%s, %d): %v; want %q", x.function, x.args, err, x.want)

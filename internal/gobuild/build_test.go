@@ -3,6 +3,7 @@ package gobuild
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/tools/txtar"
 
@@ -71,6 +73,36 @@ func command(args ...string) (*Command, error) {
 // module is a folder with the files of a txtar archive.
 type module string
 
+// newFolder returns a new folder for a module, which the end of the test removes. In the short form
+// of the tests the folder has the same name in each run, so that the build cache has what an earlier
+// run compiled. If another run has this folder, the name is new.
+func newFolder(t *testing.T, archive string) module {
+	t.Helper()
+	if !longtest.Off() {
+		return module(t.TempDir())
+	}
+	sum := sha256.Sum256([]byte(t.Name() + archive))
+	folder := filepath.Join(os.TempDir(), fmt.Sprintf("cocoon-gobuild-%x", sum[:8]))
+	if of, err := os.Stat(folder); err == nil && time.Since(of.ModTime()) > time.Hour {
+		os.RemoveAll(folder) // of a run that was killed
+	}
+	if os.Mkdir(folder, 0o700) != nil {
+		return module(t.TempDir())
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(folder); err != nil {
+			t.Error(err)
+		}
+	})
+	return module(folder)
+}
+
+// unique makes the module's main package another one than in earlier runs, so that it is compiled.
+func (m module) unique(t *testing.T) {
+	t.Helper()
+	m.write(t, "unique.go", fmt.Sprintf("package main\n\nconst _ = %d\n", time.Now().UnixNano()))
+}
+
 const helper = "poll.go"
 
 func newModule(t *testing.T, archive string) module {
@@ -81,7 +113,7 @@ func newModule(t *testing.T, archive string) module {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command")
 	}
-	m := module(t.TempDir())
+	m := newFolder(t, archive)
 	for _, f := range txtar.Parse([]byte(archive)).Files {
 		m.write(t, f.Name, string(f.Data))
 		if filepath.Base(f.Name) == "main.go" && strings.Contains(string(f.Data), "watch(") {

@@ -91,6 +91,7 @@ func TestConcurrentBuilds(t *testing.T) {
 // files.
 func TestWorkKeepsTheRewrittenFiles(t *testing.T) {
 	m := newModule(t, gomod+"-- main.go --\npackage main\n\nfunc main() {\n\tvar more func() bool\n\tfor more != nil && more() {\n\t}\n}\n")
+	m.unique(t)
 	temp := t.TempDir()
 	t.Setenv("GOTMPDIR", temp)
 	out, code, err := m.cocoon(t, "build", "-work", "-o", os.DevNull, ".")

@@ -111,19 +111,19 @@ doc-unused
 func TestLimitsInSources(t *testing.T) {
 	m := newModule(t, limitsModule)
 	const inMain = "a-literal b-top c-shared-constant d-local e-element f-pointer g-first h-closure i-errors"
-	for _, c := range []struct{ args, want string }{
-		{"build .", inMain},
-		{"run main.go", inMain},
-		{"build example.com/app", inMain},
+	for _, c := range longtest.Cases([]struct{ args, want string }{ // each lists the packages
 		{"build -tags=never .", inMain + " no-tag"},
 		{"build ./broken", "no-broken"},
-		{"build ./names", ""},
 		{"build example.com/other", "no-of-another-module"}, // the command line names it
-		{"build ./tested", ""},
 		{"test ./tested", "t-in t-out"},
 		{"build ./doc", "doc-policies"},
+		{"run main.go", inMain},
+		{"build .", inMain},
+		{"build example.com/app", inMain},
+		{"build ./names", ""},
+		{"build ./tested", ""},
 		{"build ./none", ""},
-	} {
+	}, 6) {
 		fields := strings.Fields(c.args)
 		command, err := command(append([]string{fields[0], "-C", string(m)}, fields[1:]...)...)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cocoon-go/cocoon/instrument"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 const reaching = gomod + `
@@ -64,6 +65,19 @@ func main() {
 
 func answer(w http.ResponseWriter, r *http.Request) { deeper() }
 func deeper()                                       {}
+-- once/main.go --
+package main
+
+import (
+	"sync"
+
+	"github.com/cocoon-go/cocoon/cocoon"
+)
+
+func main() { cocoon.Handler(sync.OnceFunc(answer)) }
+
+func answer() { deeper() }
+func deeper() {}
 -- plain/main.go --
 package main
 
@@ -74,11 +88,12 @@ func main() {}
 // functions passed to uninstrumented packages, and without either at any function.
 func TestReached(t *testing.T) {
 	m := newModule(t, reaching)
-	for _, c := range []struct{ args, want string }{
+	for _, c := range longtest.Cases([]struct{ args, want string }{
 		{".", "dep.(*other).Close - dep.Load - dep.Once - dep.Text.Show 2 dep.shown 3 main - main.func1 0 serve 1 setUp - init initialises"},
-		{"./hosts", "answer 0 deeper 1 main -"},
+		{"./once", "answer 0 deeper 1 main -"},
 		{"./plain", "main 0"},
-	} {
+		{"./hosts", "answer 0 deeper 1 main -"}, // lists the packages of net/http
+	}, 3) {
 		command, err := command("build", "-C", string(m), c.args)
 		if err != nil {
 			t.Fatal(err)
