@@ -117,6 +117,30 @@ func (b *blocking) cutOff() {
 	}
 }
 
+// setReadDeadline sets the deadline of the handler's reads.
+func (b *blocking) setReadDeadline(t time.Time) error {
+	return b.setDeadline(&b.unread, b.control().SetReadDeadline, t)
+}
+
+// setWriteDeadline sets the deadline of the handler's writes.
+func (b *blocking) setWriteDeadline(t time.Time) error {
+	return b.setDeadline(&b.writing, b.control().SetWriteDeadline, t)
+}
+
+// setDeadline sets a deadline for the handler, unless a throw has cut the call off: another
+// goroutine of the handler would take the cut back before the call has noticed it.
+func (b *blocking) setDeadline(cut *bool, set func(time.Time) error, t time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.ended:
+		return errEnded
+	case b.thrown && *cut:
+		return tell.Thrown(b.Ctx)
+	}
+	return set(t)
+}
+
 // hit reports whether a throw has come to the handler itself, and has not only ended its context.
 func hit(p *cocoon.PreemptedError) bool { return p != nil && p.Where() != "" }
 

@@ -101,7 +101,7 @@ func (c *chaos) rescue() {
 
 // step does one random thing, and reports whether the handler goes on.
 func (c *chaos) step() bool {
-	switch c.IntN(15) {
+	switch c.IntN(16) {
 	case 0, 1:
 		return c.readBody(c.IntN(3000))
 	case 2, 3:
@@ -149,8 +149,27 @@ func (c *chaos) step() bool {
 		if c.IntN(4) == 0 && c.r.ProtoAtLeast(1, 1) {
 			panic(http.ErrAbortHandler)
 		}
+	case 15:
+		c.extend()
 	}
 	return c.ctx.Err() == nil
+}
+
+// extend begins to extend the deadlines again and again, on a goroutine that a throw leaves behind.
+// With net/http alone, that goroutine would set deadlines of the next request.
+func (c *chaos) extend() {
+	if cocoon.TaskOf(c.ctx) == nil {
+		return
+	}
+	w := http.NewResponseController(c.ResponseWriter)
+	go func() {
+		for {
+			if w.SetReadDeadline(time.Time{}) != nil || w.SetWriteDeadline(time.Now().Add(time.Hour)) != nil {
+				return
+			}
+			time.Sleep(10 * time.Microsecond)
+		}
+	}()
 }
 
 func (c *chaos) sleep(d time.Duration) error {

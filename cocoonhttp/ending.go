@@ -103,10 +103,14 @@ func (e *exchange) settleBody() {
 		e.closeBody()
 		return
 	}
-	if _, err := io.CopyN(io.Discard, b, mostUnread); err == io.EOF {
+	_, err := io.CopyN(io.Discard, b, mostUnread)
+	deadline := time.Time{}
+	if err == io.EOF {
+		// net/http waits for the next request without a deadline by now. It would take the end of
+		// the deadline for the client's departure, and end the contexts of all later requests.
+		e.control().SetReadDeadline(deadline)
 		return
 	}
-	deadline := time.Time{}
 	if s, ok := e.request.Context().Value(http.ServerContextKey).(*http.Server); ok && s.ReadTimeout > 0 {
 		deadline = time.Now().Add(s.ReadTimeout)
 	}

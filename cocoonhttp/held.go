@@ -82,7 +82,9 @@ func (r *heldResponse) blocking() *blocking {
 		return b
 	}
 	b := &blocking{under: r.under, Caller: tell.Caller{Ctx: r.ctx}}
-	r.io.Store(b)
+	if !r.io.CompareAndSwap(nil, b) { // a goroutine sets a deadline
+		return r.io.Load()
+	}
 	return b
 }
 

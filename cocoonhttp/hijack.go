@@ -8,7 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync"
+	"time"
 
+	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/tell"
 )
 
@@ -18,16 +21,15 @@ import (
 type hijacked struct {
 	net.Conn
 	caller tell.Caller
+
+	mu  sync.Mutex
+	cut bool // a throw has ended the context, and the calls that wait; guarded by mu
 }
 
 // takeOver wraps a connection and the server's buffers for it. The buffers keep their content.
 func takeOver(ctx context.Context, c net.Conn, buffered *bufio.ReadWriter) (net.Conn, *bufio.ReadWriter) {
 	h := &hijacked{Conn: c, caller: tell.Caller{Ctx: ctx}}
-	context.AfterFunc(ctx, func() {
-		if tell.Thrown(ctx) != nil {
-			c.SetDeadline(longAgo)
-		}
-	})
+	context.AfterFunc(ctx, h.interrupt)
 	n := buffered.Reader.Buffered()
 	early, _ := buffered.Reader.Peek(n)
 	r := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(early)), h), max(4096, n))
@@ -37,6 +39,40 @@ func takeOver(ctx context.Context, c net.Conn, buffered *bufio.ReadWriter) (net.
 		return t, bufio.NewReadWriter(r, bufio.NewWriter(t))
 	}
 	return h, bufio.NewReadWriter(r, bufio.NewWriter(h))
+}
+
+// interrupt is called when the task's context has ended.
+func (h *hijacked) interrupt() {
+	if tell.Thrown(h.caller.Ctx) != nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.cut = true
+		h.Conn.SetDeadline(longAgo)
+	}
+}
+
+// SetDeadline implements net.Conn.
+func (h *hijacked) SetDeadline(t time.Time) error { return h.setDeadline(h.Conn.SetDeadline, t) }
+
+// SetReadDeadline implements net.Conn.
+func (h *hijacked) SetReadDeadline(t time.Time) error {
+	return h.setDeadline(h.Conn.SetReadDeadline, t)
+}
+
+// SetWriteDeadline implements net.Conn.
+func (h *hijacked) SetWriteDeadline(t time.Time) error {
+	return h.setDeadline(h.Conn.SetWriteDeadline, t)
+}
+
+// setDeadline sets a deadline, unless a throw has cut the calls off: another goroutine of the
+// handler would take the cut back before a waiting call has noticed it. Clean-up may set deadlines.
+func (h *hijacked) setDeadline(set func(time.Time) error, t time.Time) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.cut && !goroutine.Unwinding() {
+		return tell.Thrown(h.caller.Ctx)
+	}
+	return set(t)
 }
 
 // Read implements io.Reader.

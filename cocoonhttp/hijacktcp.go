@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"reflect"
+	"time"
 )
 
 // hijackedTCP is a hijacked TCP connection. It embeds the connection so that package net finds what
@@ -24,6 +25,15 @@ func (t *hijackedTCP) Write(p []byte) (int, error) { return t.calls.Write(p) }
 
 // CloseWrite closes the sending direction, to the client.
 func (t *hijackedTCP) CloseWrite() error { return t.calls.CloseWrite() }
+
+// SetDeadline implements net.Conn.
+func (t *hijackedTCP) SetDeadline(at time.Time) error { return t.calls.SetDeadline(at) }
+
+// SetReadDeadline implements net.Conn.
+func (t *hijackedTCP) SetReadDeadline(at time.Time) error { return t.calls.SetReadDeadline(at) }
+
+// SetWriteDeadline implements net.Conn.
+func (t *hijackedTCP) SetWriteDeadline(at time.Time) error { return t.calls.SetWriteDeadline(at) }
 
 // NetConn returns the underlying connection, as the method of *tls.Conn does.
 func (t *hijackedTCP) NetConn() net.Conn { return t.TCPConn }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,7 +23,16 @@ type writer struct {
 	request  *http.Request // the server's; nil before that, or if the handler's writes lead nowhere
 	status   int16         // of the response; 0: none has been sent yet
 	hijacked bool
+
+	// setting is how many goroutines are setting deadlines, or one of the constants below. A
+	// deadline may be set while a goroutine is in a call, to end that call, so mu does not serve.
+	setting atomic.Int32
 }
+
+const (
+	setNone   = -1 // the exchange has ended
+	setAround = -2 // surrounding code has the writer; request and under may be read
+)
 
 // errEnded is the error of a write after the request has ended.
 var errEnded = errors.New("cocoonhttp: the handler has returned; write before that, or hijack the connection")
@@ -61,10 +72,13 @@ func (w *writer) busy() bool {
 	return true
 }
 
-// detach waits for a goroutine that is in a call, and makes all later calls lead nowhere.
+// detach waits for goroutines that are in a call, and makes all later calls lead nowhere.
 func (w *writer) detach() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	for !w.setting.CompareAndSwap(0, setNone) {
+		runtime.Gosched()
+	}
 	w.response = nil
 }
 
@@ -80,6 +94,7 @@ func (w *writer) leave(e *exchange) {
 	if e.sent {
 		w.status = int16(e.status)
 	}
+	w.setting.Store(setAround)
 }
 
 type nobody struct{}
@@ -119,20 +134,31 @@ func (w *writer) FlushError() error {
 }
 
 // SetReadDeadline is for http.ResponseController.
-func (w *writer) SetReadDeadline(t time.Time) error { return w.control().SetReadDeadline(t) }
+func (w *writer) SetReadDeadline(t time.Time) error {
+	return w.setDeadline((*blocking).setReadDeadline, (*http.ResponseController).SetReadDeadline, t)
+}
 
 // SetWriteDeadline is for http.ResponseController.
-func (w *writer) SetWriteDeadline(t time.Time) error { return w.control().SetWriteDeadline(t) }
+func (w *writer) SetWriteDeadline(t time.Time) error {
+	return w.setDeadline((*blocking).setWriteDeadline, (*http.ResponseController).SetWriteDeadline, t)
+}
 
-// control returns the controller of the deadlines. A deadline may be set while another goroutine is
-// in a call, to end that call.
-func (w *writer) control() *http.ResponseController {
-	under := w.under
-	if w.mu.TryLock() {
-		under = w.live().under
-		w.mu.Unlock()
+// setDeadline sets a deadline by handlers, or by around when the exchange has ended. Until then,
+// the exchange waits for it: a goroutine that a throw has left behind would set a deadline of the
+// next request.
+func (w *writer) setDeadline(handlers func(*blocking, time.Time) error, around func(*http.ResponseController, time.Time) error, t time.Time) error {
+	for {
+		n := w.setting.Load()
+		switch {
+		case n == setAround && w.request.Context().Err() == nil:
+			return around(http.NewResponseController(w.under), t)
+		case n < 0:
+			return errEnded
+		case w.setting.CompareAndSwap(n, n+1):
+			defer w.setting.Add(-1)
+			return handlers(w.response.blocking(), t)
+		}
 	}
-	return http.NewResponseController(under)
 }
 
 // EnableFullDuplex is for http.ResponseController.
