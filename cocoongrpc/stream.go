@@ -1,12 +1,14 @@
 package cocoongrpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/cocoon-go/cocoon/cocoon"
@@ -25,10 +27,9 @@ type serverStream struct {
 	receipts receipts
 
 	watch   sync.Once
-	header  sync.Once
 	waiting atomic.Int32 // sends and receives in progress, on any goroutine
-	sending atomic.Int32 // the sends among them
 	broken  atomic.Bool  // the task was thrown into
+	opening opening
 
 	decide   sync.Once // refuse is user code, so it is not called under mu
 	outcome  error     // the status for the throw; set by decide, as is panicked
@@ -55,26 +56,22 @@ func (s *serverStream) SendMsg(m any) error {
 
 func (s *serverStream) send(call inside.Call, m any) error {
 	defer call.End()
-	s.sending.Add(1)
-	defer s.sending.Add(-1)
 	s.begin()
 	defer s.waiting.Add(-1)
-	if thrown := s.cutOff(); thrown != nil {
-		return thrown
+	if s.opening.done.Load() {
+		return s.ServerStream.SendMsg(m)
 	}
-	s.sendHeader()
-	return s.ServerStream.SendMsg(m)
+	return s.opening.first(func() error {
+		if thrown := s.cutOff(); thrown != nil {
+			return thrown
+		}
+		return s.ServerStream.SendMsg(m)
+	})
 }
 
-// sendHeader sends the header once, before the first message and before a status that may overtake
-// that message. If gRPC writes a status and the first message at the same time, each may leave the
-// header to the other, and a client that waits for the header reads nothing (TestStatusDuringSend).
-func (s *serverStream) sendHeader() {
-	s.header.Do(func() {
-		if s.transport() != nil {
-			s.ServerStream.SendHeader(nil) // it fails if the handler has sent the header
-		}
-	})
+// SendHeader implements grpc.ServerStream.
+func (s *serverStream) SendHeader(md metadata.MD) error {
+	return s.opening.first(func() error { return s.ServerStream.SendHeader(md) })
 }
 
 // RecvMsg implements grpc.ServerStream.
@@ -140,11 +137,7 @@ func (s *serverStream) release() {
 		return
 	}
 	err := s.status(thrown, true)
-	// A send that begins later finds the stream ended. Without a send, a client may retry the call,
-	// because the status comes without a header.
-	if s.sending.Load() > 0 {
-		s.sendHeader()
-	}
+	defer s.settle()() // a send that begins later finds the stream ended
 	if t := s.transport(); t != nil {
 		t.WriteStatus(status.Convert(err)) // it fails only if the client has disconnected
 	}
@@ -191,7 +184,18 @@ func (s *serverStream) refused(thrown error, started bool) error {
 	if s.panicked != nil {
 		panic(s.panicked)
 	}
+	// A goroutine that the throw has left behind may be in its first send, or about to begin it.
+	s.mu.Lock()
+	s.thrown, s.ended = cmp.Or(s.thrown, thrown), true
+	s.mu.Unlock()
+	s.broken.Store(true)
+	s.settle()()
 	return err
+}
+
+// settle makes a status possible until end is called.
+func (s *serverStream) settle() (end func()) {
+	return s.opening.settle(func() error { return s.ServerStream.SendHeader(nil) })
 }
 
 // status is refused without the panic.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http/httptest"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,8 +13,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	pb "google.golang.org/grpc/interop/grpc_testing"
-	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/cocoon-go/cocoon/cocoon"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
@@ -66,7 +63,7 @@ func TestThrowEndsWaiting(t *testing.T) {
 			return cocoon.Block(s.Context(), func() error { return <-got })
 		},
 	} {
-		for transport, connect := range map[string]func(testing.TB, *grpc.Server) *grpc.ClientConn{"own": own, "net/http": netHTTP} {
+		for transport, connect := range map[string]func(testing.TB, *grpc.Server, ...grpc.DialOption) *grpc.ClientConn{"own": own, "net/http": netHTTP} {
 			t.Run(name+", "+transport, func(t *testing.T) {
 				_, loop := tasktest.OneSlot(t)
 				begun := make(chan *cocoon.Task, 1)
@@ -101,64 +98,19 @@ func TestThrowEndsWaiting(t *testing.T) {
 	}
 }
 
-// TestStatusDuringSend checks that a client gets the status of a throw that arrives during the
-// stream's first send. A client reads no message before the header, so the header must come first.
-func TestStatusDuringSend(t *testing.T) {
-	for transport, connect := range map[string]func(testing.TB, *grpc.Server) *grpc.ClientConn{"own": own, "net/http": netHTTP} {
-		t.Run(transport, func(t *testing.T) {
-			encoding, refusing := make(chan *cocoon.Task, 1), make(chan struct{})
-			slow := strings.Repeat("é", 1<<17) // gRPC encodes it after it has marked the header as sent
-			refuse := func(context.Context, string, error) error {
-				close(refusing)
-				return status.Error(codes.Canceled, slow)
-			}
-			codec := codecFunc(func(m any) {
-				if _, ok := m.(*pb.StreamingOutputCallResponse); ok {
-					<-refusing
-					time.Sleep(5 * time.Millisecond) // the status begins
-				}
-			})
-			srv := grpc.NewServer(append(interceptors(tasktest.Start(t, cocoon.Config{}), Options{Refuse: refuse}), grpc.ForceServerCodec(codec))...)
-			pb.RegisterTestServiceServer(srv, &service{talk: func(s pb.TestService_FullDuplexCallServer) error {
-				encoding <- cocoon.TaskOf(s.Context())
-				return sendAll(s)
-			}})
-			stream, err := pb.NewTestServiceClient(connect(t, srv)).FullDuplexCall(patient(t))
-			tasktest.Must(t, err)
-			task := tasktest.Receive(t, "the task", encoding)
-			time.Sleep(10 * time.Millisecond) // it sends
-			task.Cancel()
-			for err == nil {
-				_, err = stream.Recv()
-			}
-			wantCode(t, err, codes.Canceled)
-		})
-	}
+func own(t testing.TB, srv *grpc.Server, opts ...grpc.DialOption) *grpc.ClientConn {
+	return dial(t, listen(t, srv), opts...)
 }
-
-// codecFunc is gRPC's codec for protocol buffers. It is called before a message is encoded.
-type codecFunc func(m any)
-
-func (before codecFunc) Marshal(m any) ([]byte, error) {
-	before(m)
-	return proto.Marshal(m.(proto.Message))
-}
-
-func (codecFunc) Unmarshal(b []byte, m any) error { return proto.Unmarshal(b, m.(proto.Message)) }
-
-func (codecFunc) Name() string { return "proto" }
-
-func own(t testing.TB, srv *grpc.Server) *grpc.ClientConn { return dial(t, listen(t, srv)) }
 
 // netHTTP serves gRPC with net/http's server.
-func netHTTP(t testing.TB, srv *grpc.Server) *grpc.ClientConn {
+func netHTTP(t testing.TB, srv *grpc.Server, opts ...grpc.DialOption) *grpc.ClientConn {
 	s := httptest.NewUnstartedServer(srv)
 	s.EnableHTTP2 = true
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	trust, err := credentials.NewClientTLSFromFile(writeCertificate(t, s), "example.com")
 	tasktest.Must(t, err)
-	return dial(t, s.Listener.Addr().String(), grpc.WithTransportCredentials(trust))
+	return dial(t, s.Listener.Addr().String(), append(opts, grpc.WithTransportCredentials(trust))...)
 }
 
 // TestSectionAnswers checks that a throw that a Section catches leaves the stream to the handler.
