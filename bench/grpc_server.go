@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"math"
 	"net"
 	"strings"
 
@@ -72,19 +73,26 @@ func asTasks(loop *cocoon.Loop, reports bool) (options []grpc.ServerOption) {
 		grpc.ChainStreamInterceptor(cocoongrpc.StreamServerInterceptor(loop, o)))
 }
 
-// idleService returns empty responses, echoes, and sends a stream as fast as its client reads.
+// idleService returns empty responses, echoes, and sends a stream as fast as its client reads: an
+// endless one, or as many messages as feedOf asks for.
 type idleService struct {
 	pb.UnimplementedTestServiceServer
 }
 
 func (idleService) EmptyCall(context.Context, *pb.Empty) (*pb.Empty, error) { return &pb.Empty{}, nil }
 
-func (idleService) StreamingOutputCall(_ *pb.StreamingOutputCallRequest, stream pb.TestService_StreamingOutputCallServer) error {
-	for message := (&pb.StreamingOutputCallResponse{}); ; {
+func (idleService) StreamingOutputCall(r *pb.StreamingOutputCallRequest, stream pb.TestService_StreamingOutputCallServer) error {
+	messages := int32(math.MaxInt32)
+	if of := r.ResponseParameters; len(of) > 0 {
+		messages = of[0].Size
+	}
+	message := &pb.StreamingOutputCallResponse{}
+	for range messages {
 		if err := stream.Send(message); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 func (idleService) FullDuplexCall(stream pb.TestService_FullDuplexCallServer) error {

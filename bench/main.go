@@ -39,7 +39,7 @@ var sections = []section{
 	{"native", "the polls that cocoon build inserts: three programs, and the benchmarks of eight packages, built with and without, each in eight layouts (9 min of processor time)", 0, native},
 	{"quantum", "long tasks that take turns and short ones in between: the curve of the quantum, medians of three rounds of 1 s (25 s)", 0, quantum},
 	{"pause", "what a stall report and the search for gaps do to others among 100,000 goroutines: medians of seven rounds of 3 s (1 min)", 0, pauses},
-	{"streams", "messages of gRPC's streams, 1 to 64 streams at once: tasks, with policies, and gRPC alone; medians of 20 rounds of 0.1 s (1 min)", everyCore, streams},
+	{"streams", "messages of gRPC's streams, 1 to 64 streams at once: tasks, with policies, and gRPC alone; medians of 40 rounds of 0.1 s (2 min)", everyCore, streams},
 	{"overload", "a server at twice its capacity, and five ways to meet that: the example overload, medians of three rounds (1 min)", 1, overload},
 	{"rebuild", "cocoon build beside go build: a large program with empty caches, and with nothing to do, and a small one (10 min)", 0, rebuild},
 	{"sql", "transactions of PostgreSQL, where it is installed, in tasks and plain: undisturbed, broken off 25 times a second, and for a pool that is too small: medians of 15 rounds of 0.5 s (1 min)", 0, sqlSection},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	pb "google.golang.org/grpc/interop/grpc_testing"
@@ -16,19 +17,19 @@ var streamCrowds = []int{1, 8, 64}
 // alone.
 const streamTime = 1.3
 
-// talk is a pattern of messages between client and server over a stream. It returns the number of
-// messages until the end.
+// talk is a pattern of messages between client and server over a stream. It lasts until the end, or
+// has that many messages, and returns their number.
 type talk struct {
 	name string
-	talk func(ctx context.Context, client pb.TestServiceClient, end time.Time) (int64, error)
+	talk func(ctx context.Context, client pb.TestServiceClient, messages int, end time.Time) (int64, error)
 }
 
-var talks = []talk{{"ping-pong", pingPong}, {"upload", upload}, {"feed", listen}}
+var talks = []talk{{"ping-pong", pingPong}, {"upload", upload}, {"feed", feed}}
 
 // streams measures the cost of a message of a stream: gRPC alone, with streams as tasks, and with
 // policies that apply to them. Each server is a separate process, and this process is its client.
 func streams(ctx context.Context, r *report) error {
-	return streamsWith(ctx, r, effort{rounds: 20, span: 100 * time.Millisecond})
+	return streamsWith(ctx, r, effort{rounds: 40, span: 100 * time.Millisecond})
 }
 
 func streamsWith(ctx context.Context, r *report, e effort) (err error) {
@@ -50,10 +51,11 @@ func streamsWith(ctx context.Context, r *report, e effort) (err error) {
 	}
 	for _, t := range talks {
 		for _, crowd := range streamCrowds {
+			messages := int(e.span.Microseconds()) / crowd // one takes about 1 µs
 			var sides []side
 			for i, s := range servers {
 				sides = append(sides, func(ctx context.Context, e effort) (figures, error) {
-					return s.drive(crowd, e.span, func(_ int, end time.Time) (int64, error) { return t.talk(ctx, clients[i], end) })
+					return s.drive(crowd, e.span, func(_ int, end time.Time) (int64, error) { return t.talk(ctx, clients[i], messages, end) })
 				})
 			}
 			got, err := medians(ctx, e, sides...)
@@ -75,7 +77,7 @@ func streamsWith(ctx context.Context, r *report, e effort) (err error) {
 }
 
 // pingPong sends a message, waits for its echo, and sends the next one.
-func pingPong(ctx context.Context, client pb.TestServiceClient, end time.Time) (n int64, err error) {
+func pingPong(ctx context.Context, client pb.TestServiceClient, _ int, end time.Time) (n int64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := client.FullDuplexCall(ctx)
@@ -94,7 +96,7 @@ func pingPong(ctx context.Context, client pb.TestServiceClient, end time.Time) (
 }
 
 // upload sends as fast as the server reads.
-func upload(ctx context.Context, client pb.TestServiceClient, end time.Time) (n int64, err error) {
+func upload(ctx context.Context, client pb.TestServiceClient, _ int, end time.Time) (n int64, err error) {
 	stream, err := client.StreamingInputCall(ctx)
 	if err != nil {
 		return 0, err
@@ -106,4 +108,26 @@ func upload(ctx context.Context, client pb.TestServiceClient, end time.Time) (n 
 	}
 	_, err = stream.CloseAndRecv()
 	return n, err
+}
+
+// feed reads a stream of that many messages. An endless stream would not do: until the client
+// cancels it, the server is ahead by as many messages as the client's window holds, 13,000 a stream,
+// and the cost of these would count as that of the messages received.
+func feed(ctx context.Context, client pb.TestServiceClient, messages int, _ time.Time) (n int64, err error) {
+	stream, err := client.StreamingOutputCall(ctx, feedOf(messages))
+	if err != nil {
+		return 0, err
+	}
+	for ; ; n++ {
+		if _, err := stream.Recv(); err == io.EOF {
+			return n, nil
+		} else if err != nil {
+			return n, err
+		}
+	}
+}
+
+// feedOf asks the server for a feed of that many messages.
+func feedOf(messages int) *pb.StreamingOutputCallRequest {
+	return &pb.StreamingOutputCallRequest{ResponseParameters: []*pb.ResponseParameters{{Size: int32(messages)}}}
 }
