@@ -10,6 +10,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
@@ -52,17 +53,29 @@ type chaos struct {
 	ctx           context.Context
 	read, written int
 	wrong         func(format string, args ...any)
+
+	goroutines sync.WaitGroup
+	ended      atomic.Bool
 }
 
 func chaosHandler(wrong func(format string, args ...any)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		number, _ := strconv.ParseUint(r.URL.Query().Get("n"), 10, 64)
 		c := &chaos{ResponseWriter: w, plan: planOf(number), r: r, ctx: r.Context(), wrong: wrong}
-		if c.recovers {
-			defer c.rescue()
-		}
-		c.run()
+		func() {
+			if c.recovers {
+				defer c.rescue()
+			}
+			c.run()
+		}()
+		c.over()
 	}
+}
+
+// over ends the handler's goroutines. A throw leaves them behind.
+func (c *chaos) over() {
+	c.ended.Store(true)
+	c.goroutines.Wait()
 }
 
 func (c *chaos) run() {
@@ -147,6 +160,7 @@ func (c *chaos) step() bool {
 	case 14:
 		// Older clients take an incomplete response for whole, without the middleware too.
 		if c.IntN(4) == 0 && c.r.ProtoAtLeast(1, 1) {
+			c.over()
 			panic(http.ErrAbortHandler)
 		}
 	case 15:
@@ -158,18 +172,15 @@ func (c *chaos) step() bool {
 // extend begins to extend the deadlines again and again, on a goroutine that a throw leaves behind.
 // With net/http alone, that goroutine would set deadlines of the next request.
 func (c *chaos) extend() {
-	if cocoon.TaskOf(c.ctx) == nil {
-		return
-	}
 	w := http.NewResponseController(c.ResponseWriter)
-	go func() {
-		for {
+	c.goroutines.Go(func() {
+		for !c.ended.Load() {
 			if w.SetReadDeadline(time.Time{}) != nil || w.SetWriteDeadline(time.Now().Add(time.Hour)) != nil {
 				return
 			}
 			time.Sleep(10 * time.Microsecond)
 		}
-	}()
+	})
 }
 
 func (c *chaos) sleep(d time.Duration) error {
