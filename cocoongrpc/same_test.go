@@ -38,6 +38,18 @@ func (e *events) HandleRPC(_ context.Context, s stats.RPCStats) {
 	e.all = append(e.all, fmt.Sprintf("%T", s)[len("*stats."):])
 }
 
+// count returns how often gRPC has reported the event.
+func (e *events) count(name string) (n int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range e.all {
+		if s == name {
+			n++
+		}
+	}
+	return n
+}
+
 // TestSame checks that streams of gRPC are the same with and without tasks: what the client gets,
 // how often it tries, and what a stats handler of the server sees.
 func TestSame(t *testing.T) {
@@ -104,6 +116,7 @@ func TestSame(t *testing.T) {
 						_, err = stream.Recv()
 					}
 					header, _ := stream.Header()
+					tasktest.Eventually(t, "the calls to end", func() bool { return e.count("End") == tries })
 					srv.Stop()
 					e.mu.Lock()
 					if err != io.EOF {
