@@ -86,8 +86,7 @@ func (r *rewriter) costFromPoll(c *code) func(ast.Node) (units int, whole bool) 
 		if !ok || !r.willPoll(c, loop) {
 			return r.costOf(n)
 		}
-		_, more := r.copyOf(c, loop)
-		return r.cost(loop.Init) + r.cost(loop.Cond) + (more+1)*(r.cost(loop.Cond)+r.cost(loop.Post)+sumOf(loop.Body, r.costIfKnown)), true
+		return r.cost(loop.Init) + r.cost(loop.Cond) + (r.copies(c, loop)+1)*(r.cost(loop.Cond)+r.cost(loop.Post)+sumOf(loop.Body, r.costIfKnown)), true
 	}
 }
 

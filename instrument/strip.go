@@ -105,6 +105,9 @@ func (r *rewriter) stripFor(c *code, stmt *ast.ForStmt, every int64) int64 {
 		}
 		c.file.edits.replace(from, to, r.name("n"))
 	} else {
+		if !r.isIndex(count.obj, stmt.Body) && r.copies(c, stmt) > 0 {
+			return 0 // a poll in a few iterations costs less than a second comparison in each
+		}
 		m := r.name("m")
 		if r.silent(stmt.Cond) {
 			r.insert(c.file, stmt.Cond.Pos(), "(")
@@ -118,6 +121,30 @@ func (r *rewriter) stripFor(c *code, stmt *ast.ForStmt, every int64) int64 {
 	r.insert(c.file, behindInit(stmt), open+r.head(c, p)+"for ")
 	r.insert(c.file, stmt.End(), r.foot(p)+end)
 	return every
+}
+
+// isIndex reports whether the code uses a variable in an index. If the loop is split, the compiler
+// knows that its counter is not negative.
+func (r *rewriter) isIndex(v types.Object, n ast.Node) (found bool) {
+	uses := func(e ast.Node) bool {
+		id, ok := e.(*ast.Ident)
+		found = found || ok && r.info.Uses[id] == v
+		return !found
+	}
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.IndexExpr:
+			ast.Inspect(n.Index, uses)
+		case *ast.SliceExpr:
+			for _, e := range []ast.Expr{n.Low, n.High, n.Max} {
+				if e != nil {
+					ast.Inspect(e, uses)
+				}
+			}
+		}
+		return !found
+	})
+	return found
 }
 
 // isCombined reports whether the condition consists of several.
