@@ -30,6 +30,7 @@ import (
 // releasing are names of functions and methods that release a resource.
 var releasing = map[string]bool{
 	"Close": true, "Release": true, "Free": true, "Put": true, "Remove": true, "RemoveAll": true, "Rollback": true, "Stop": true,
+	"Abort": true, "Commit": true, "abort": true, "commit": true, // the place or the lock of a transaction
 	"Unref": true, "Discard": true, "Destroy": true, "Dispose": true,
 	"close": true, "release": true, "free": true, "rollback": true, "unref": true, "discard": true, "destroy": true, "dispose": true,
 }
@@ -37,19 +38,19 @@ var releasing = map[string]bool{
 // byHandStretches finds the stretches of a function in which it holds a resource that no deferred
 // call releases, and that it later releases, returns or passes on, on some path.
 func (r *rewriter) byHandStretches(c *code) {
-	ends := map[*types.Var][]ast.Node{}
+	ends, stores := map[*types.Var][]ast.Node{}, r.storesOf(c)
+	closers := r.closersIn(stores)
 	c.walk(func(n ast.Node, stack []ast.Node) {
 		call, ok := n.(*ast.CallExpr)
 		if !ok || inDeferred(stack) {
 			return
 		}
-		for _, v := range r.releasedBy(call) {
+		for _, v := range r.releasedBy(call, closers) {
 			if c.declares(v) && v.Kind() != types.ParamVar && v.Kind() != types.RecvVar {
 				ends[v] = append(ends[v], call)
 			}
 		}
 	})
-	stores := r.storesOf(c)
 	fields := r.addReturned(c, stores, ends)
 	r.addPassedOn(c, ends)
 	if len(ends) == 0 {
@@ -72,13 +73,13 @@ func (r *rewriter) byHandStretches(c *code) {
 }
 
 // releasedBy returns the variables that a call releases, by its name: the receiver, an argument of
-// a function, or the variable that contains the called function.
-func (r *rewriter) releasedBy(call *ast.CallExpr) (vars []*types.Var) {
+// a function, or the variable that contains the called function, which is one of the closers.
+func (r *rewriter) releasedBy(call *ast.CallExpr, closers map[*types.Var]bool) (vars []*types.Var) {
 	of := call.Args
 	switch fun := ast.Unparen(call.Fun).(type) {
 	case *ast.Ident:
 		v, ok := r.info.Uses[fun].(*types.Var)
-		if ok && isReleaseType(v.Type()) {
+		if ok && closers[v] {
 			return []*types.Var{v}
 		}
 		return nil
@@ -99,13 +100,6 @@ func (r *rewriter) releasedBy(call *ast.CallExpr) (vars []*types.Var) {
 		}
 	}
 	return vars
-}
-
-// isReleaseType reports whether a function of the type may release what came with it. The functions
-// that cancel a context do not count: without them it ends a little later.
-func isReleaseType(t types.Type) bool {
-	f, ok := t.(*types.Signature)
-	return ok && f.Params().Len() == 0 && f.Results().Len() == 0
 }
 
 // makersIn returns the stores that give the function's variables an acquired value: a value

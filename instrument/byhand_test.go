@@ -12,6 +12,7 @@ import (
 const releasingByHand = `package p
 
 import (
+	"context"
 	"reflect"
 	"sync"
 	"time"
@@ -392,6 +393,104 @@ func passedOnAndReleased() {
 	work() // P
 }
 
+type tx struct{ id *int }
+
+func (tx) Do() error { work(); return nil }
+
+type store interface {
+	Begin() (tx, error)
+	Commit(tx) error
+	Abort(tx)
+}
+
+func transaction(s store) error {
+	t, err := s.Begin() // P
+	if err != nil {
+		return err
+	}
+	if err := t.Do(); err != nil { // W
+		s.Abort(t) // W
+		return err
+	}
+	work() // W
+	return s.Commit(t) // W
+}
+
+type closer func(context.Context, error) error
+
+func withCloser(s store) (tx, closer, error) {
+	t, err := s.Begin() // P
+	if err != nil {
+		return tx{}, nil, err
+	}
+	finish := func(_ context.Context, err error) error { s.Abort(t); return err } // P
+	work() // W
+	return t, finish, nil
+}
+
+func useCloser(ctx context.Context, s store) error {
+	_, finish, err := withCloser(s)
+	if err != nil {
+		return err
+	}
+	work() // W
+	return finish(ctx, err) // W
+}
+
+type state struct{ t tx; n int }
+
+func inAFieldOfALiteral(s store) (*state, func()) {
+	x := &state{}
+	work() // P
+	finish := func() {}
+	if x.n == 0 {
+		x.t, _ = s.Begin() // P
+		finish = func() { s.Abort(x.t) } // P
+	}
+	work() // W
+	return x, finish
+}
+
+func chained(wrap func(func(context.Context) error) func(context.Context) error) error {
+	f := wrap(nil) // P
+	work() // P
+	return f(context.Background()) // P
+}
+
+func canceled(ctx context.Context, derive func() (*state, context.CancelCauseFunc)) {
+	_, cancel := derive() // P
+	work() // P
+	cancel(nil) // P
+}
+
+type call[K any] struct{ key K; done chan struct{} }
+
+func (c *call[K]) finish() { close(c.done) }
+
+func register[K any](key K) (*call[K], bool) { work(); return nil, true } // P
+
+func load[K any](c *call[K]) {
+	defer c.finish()
+	work() // P
+}
+
+func promised[K any](key K) {
+	c, mine := register(key) // P
+	if mine {
+		work() // W
+		load(c) // W
+		return
+	}
+	<-c.done
+	work() // P
+}
+
+func promisedInLiteral(measured func(func() error) error) {
+	c, _ := register(7) // P
+	work() // W
+	measured(func() error { load(c); return nil }) // W
+}
+
 func parameter(c conn) {
 	work() // P
 	c.Close() // P
@@ -418,7 +517,7 @@ func TestReleasedByHand(t *testing.T) {
 			t.Errorf("nothing may be thrown anyway in line %d: %s", i+1, line)
 		}
 	}
-	if link := string(r.result().Files[filepath.Join(filepath.Dir(path), "zz_cocoon.go")]); !strings.Contains(link, `cocoon_byHand("p", "a.go", []int{24, 26, `) {
+	if link := string(r.result().Files[filepath.Join(filepath.Dir(path), "zz_cocoon.go")]); !strings.Contains(link, `cocoon_byHand("p", "a.go", []int{25, 27, `) {
 		t.Errorf("the lines are not registered:\n%s", link)
 	}
 }

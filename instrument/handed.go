@@ -21,7 +21,7 @@ import (
 // A throw in reset would lose the connection. So a return statement ends the stretch in which a
 // function has such a resource, like a release that no deferred call makes (byhand.go). Only values
 // of certain types count: the type has a method that releases a value, or a function of the package
-// does. A call to which the function passes such a resource ends the stretch too, if nothing else
+// does. A value that a literal of the function releases counts, too (closers.go). A call to which the function passes such a resource ends the stretch too, if nothing else
 // does.
 
 // closing are the names in releasing that show a resource in the methods of its type: they have no
@@ -69,9 +69,10 @@ func (r *rewriter) returned(c *code, stores []store) map[*types.Var][]ast.Node {
 // the statements that make them and the return statements.
 func (r *rewriter) addReturned(c *code, stores []store, ends map[*types.Var][]ast.Node) (fields map[*types.Var][]ast.Node) {
 	fields = map[*types.Var][]ast.Node{}
+	released := r.releasedInLiterals(c)
 	for v, by := range r.returned(c, stores) {
-		fields[v] = r.fieldsMade(stores, v)
-		if len(fields[v]) > 0 || r.isReleasable(v.Type()) {
+		fields[v] = r.fieldsMade(stores, v, released[v])
+		if len(fields[v]) > 0 || released[v] || r.isReleasable(v.Type()) {
 			ends[v] = append(ends[v], by...)
 		}
 	}
@@ -201,10 +202,12 @@ func (r *rewriter) resultsOf(c *code, ret *ast.ReturnStmt) (all []*types.Var) {
 	return all
 }
 
-// fieldsMade returns the stores of acquired values in fields of a variable: s.conn, err = dial().
-func (r *rewriter) fieldsMade(stores []store, v *types.Var) (all []ast.Node) {
+// fieldsMade returns the stores of acquired values in fields of a variable: s.conn, err = dial(). If
+// a literal releases the variable, a value of any type counts.
+func (r *rewriter) fieldsMade(stores []store, v *types.Var, released bool) (all []ast.Node) {
 	for _, s := range stores {
-		if _, field := ast.Unparen(s.to).(*ast.SelectorExpr); field && r.first(s.to) == v && r.takes(s.from) && r.isReleasable(r.info.TypeOf(s.to)) {
+		_, field := ast.Unparen(s.to).(*ast.SelectorExpr)
+		if field && r.first(s.to) == v && r.takes(s.from) && (released || r.isReleasable(r.info.TypeOf(s.to))) {
 			all = append(all, s.node)
 		}
 	}
@@ -227,7 +230,7 @@ func (r *rewriter) isReleasable(t types.Type) bool {
 	}
 	known, ok := r.releasable[t]
 	if !ok {
-		known = slices.ContainsFunc(closing, func(name string) bool { return r.releasesItself(t, name) }) ||
+		known = slices.ContainsFunc(closing, func(name string) bool { return r.releasesItself(t, name) }) || r.isPromise(t) ||
 			slices.ContainsFunc(r.releasedTypes(), func(back types.Type) bool { return types.Identical(back, t) })
 		r.releasable[t] = known
 	}

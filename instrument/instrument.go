@@ -32,7 +32,7 @@
 //   - Where a lock is held: hold.go, locks.go, lockflow.go, groups.go, flags.go; which locks a
 //     throw may pass: lockpass.go, passedcalls.go, fresh.go; the lines for the runtime: held.go.
 //   - Where a resource has no deferred release yet: acquired.go and the other acquired*.go,
-//     byhand.go, handed.go, pools.go, dispensable.go.
+//     byhand.go, handed.go, closers.go, promises.go, pools.go, dispensable.go.
 //   - Other stretches that a throw must not leave half-way: publish.go, publishflow.go (published
 //     values), ticket.go, waited.go and the other waited*.go (goroutines that are waited for),
 //     writes.go. The list of all stretches in which a task is not unwound: keeps.go.
@@ -194,7 +194,8 @@ type rewriter struct {
 	// types of values that are released, see isReleasable and releasedTypes
 	releasable map[types.Type]bool
 	backs      []types.Type
-	prefix     string // of inserted names
+	promises   map[*types.TypeName]bool // types whose values complete themselves, see isPromise
+	prefix     string                   // of inserted names
 }
 
 type file struct {

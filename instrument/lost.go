@@ -12,6 +12,7 @@ import (
 // deferred call, if a throw in between would lose the resource. (Such a throw has waited for a
 // while, see byHandStretches.)
 func (s *survey) gapsOfLost(c *code) (at []token.Pos, gaps []Gap) {
+	closers := s.r.closersIn(s.r.storesOf(c))
 	for _, stretch := range c.byHand {
 		if !s.pollsIn(c, stretch) {
 			continue
@@ -21,7 +22,8 @@ func (s *survey) gapsOfLost(c *code) (at []token.Pos, gaps []Gap) {
 		if _, returns := stretch.by.waits[0].(*ast.ReturnStmt); returns {
 			why = fmt.Sprintf("line %d returns %s: a throw before it loses %[2]s", line, name)
 		}
-		if call, ok := stretch.by.waits[0].(*ast.CallExpr); ok && !slices.ContainsFunc(s.r.releasedBy(call), func(v *types.Var) bool { return v == stretch.by.of }) {
+		isIt := func(v *types.Var) bool { return v == stretch.by.of }
+		if call, ok := stretch.by.waits[0].(*ast.CallExpr); ok && !slices.ContainsFunc(s.r.releasedBy(call, closers), isIt) {
 			why = fmt.Sprintf("line %d passes %s on, and no deferred call releases it: a throw before it loses %[2]s", line, name)
 		}
 		at, gaps = append(at, stretch.first.Pos()), append(gaps, Gap{Kind: GapLost, Why: why, Length: Unbounded})
