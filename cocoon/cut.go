@@ -30,6 +30,7 @@ func wrote(ctx context.Context) {
 
 // cutsShort records the throw that section id returns as its error, if any.
 func (s *strand) cutsShort(p *PreemptedError, id uint64, err *error) {
+	defer s.deafen()()
 	var told *PreemptedError
 	if p == nil || err == nil || !errors.As(*err, &told) || told != p {
 		return

@@ -43,6 +43,7 @@ func (s *strand) unanswered(err error) (Status, error) {
 	s.loop.lock()
 	p, t := s.pending, s.task
 	s.loop.unlock()
+	defer s.deafen()()
 	var told *PreemptedError
 	switch {
 	case p == nil || p.section != 0:

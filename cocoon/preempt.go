@@ -87,7 +87,7 @@ func (s *strand) respond() {
 		return
 	}
 	for s.asked() {
-		if s.blocked {
+		if s.blocked || s.deaf {
 			return
 		}
 		if s.stacks.Load().isBusy() { // a poll in rewritten code that findMask called
@@ -102,6 +102,15 @@ func (s *strand) respond() {
 			return
 		}
 	}
+}
+
+// deafen makes the task's safe points do nothing until the returned function is called. Boundaries
+// ask errors of the application what they are. Their methods, such as Is, may poll, and a throw in
+// there would leave the boundary half-way: the task would keep its slot after its end.
+func (s *strand) deafen() (hear func()) {
+	before := s.deaf
+	s.deaf = true
+	return func() { s.deaf = before }
 }
 
 // asked reports whether the task has a request, or must ask for a slot itself.

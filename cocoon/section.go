@@ -161,6 +161,7 @@ func (s *strand) ownContext(ctx context.Context) (context.Context, *sectionConte
 // the section's error is the throw.
 func (s *strand) returns(id uint64, err *error) {
 	if p := s.throwing; p != nil && p.section == id && *err != nil {
+		defer s.deafen()()
 		*err = p.err.over(*err)
 		s.settle()
 		return
@@ -173,6 +174,9 @@ func (s *strand) returns(id uint64, err *error) {
 func (s *strand) disown(c *sectionContext, err *error) {
 	s.sections.owned.Store(c.up)
 	p, thrown := context.Cause(c.inner).(*PreemptedError)
+	if thrown {
+		defer s.deafen()()
+	}
 	if thrown && *err != nil && c.outer.Err() == nil && !errors.Is(*err, p) {
 		*err = p.endedFor(*err)
 		s.showThrow(s.task, p)
