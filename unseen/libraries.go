@@ -20,6 +20,7 @@ var libraries = []library{
 	{name: "expr", kind: "interpreter", module: "github.com/expr-lang/expr@v1.17.8"},
 	{name: "gval", kind: "interpreter", module: "github.com/PaesslerAG/gval@v1.2.4"},
 	{name: "casbin", kind: "interpreter", module: "github.com/casbin/casbin/v2@v2.135.0"},
+	{name: "opa", kind: "interpreter", module: "github.com/open-policy-agent/opa@v1.22.4", pkg: "v1/rego"},
 
 	{name: "brotli", kind: "codec", module: "github.com/andybalholm/brotli@v1.2.8"},
 	{name: "zstd", kind: "codec", module: "github.com/klauspost/compress@v1.20.3", pkg: "zstd"},
@@ -64,6 +65,8 @@ var libraries = []library{
 		kept: "a lock that each transaction holds to its end"},
 	{name: "memdb", kind: "database", module: "github.com/hashicorp/go-memdb@v1.3.5"},
 	{name: "bigcache", kind: "database", module: "github.com/allegro/bigcache/v3@v3.1.0"},
+	{name: "otter", kind: "database", module: "github.com/maypok86/otter/v2@v2.4.0"},
+	{name: "bleve", kind: "database", module: "github.com/blevesearch/bleve/v2@v2.6.3"},
 
 	{name: "gocron", kind: "scheduler", module: "github.com/go-co-op/gocron/v2@v2.21.2"},
 
