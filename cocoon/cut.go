@@ -30,9 +30,12 @@ func wrote(ctx context.Context) {
 
 // cutsShort records the throw that section id returns as its error, if any.
 func (s *strand) cutsShort(p *PreemptedError, id uint64, err *error) {
+	if p == nil || err == nil {
+		return
+	}
 	defer s.deafen()()
 	var told *PreemptedError
-	if p == nil || err == nil || !errors.As(*err, &told) || told != p {
+	if !errors.As(*err, &told) || told != p {
 		return
 	}
 	if r := s.task.rare.Load(); r != nil && r.wroteIn >= id {

@@ -21,8 +21,8 @@ import (
 // A throw in reset would lose the connection. So a return statement ends the stretch in which a
 // function has such a resource, like a release that no deferred call makes (byhand.go). Only values
 // of certain types count: the type has a method that releases a value, or a function of the package
-// does. A value that a literal of the function releases counts, too (closers.go). A call to which the function passes such a resource ends the stretch too, if nothing else
-// does.
+// does. A value that a literal of the function releases counts, too (closers.go). A call to which
+// the function passes such a resource ends the stretch too, if nothing else does.
 
 // closing are the names in releasing that show a resource in the methods of its type: they have no
 // parameter, except for a context.
