@@ -104,6 +104,12 @@ func (r *rewriter) pollBehindReleases(c *code, body *ast.BlockStmt) (polls bool)
 			return false
 		}
 		list := listOf(n)
+		if len(list) > 0 {
+			if _, returns := list[len(list)-1].(*ast.ReturnStmt); returns {
+				// No iteration follows. The function may have done what its caller must know.
+				return true
+			}
+		}
 		for i := 1; i < len(list); i++ {
 			if isRelease(list[i-1]) && c.whyNot(list[i].Pos()) == "" && !isLeaving(list[i]) {
 				r.stats.LoopPolls++

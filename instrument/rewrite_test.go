@@ -254,6 +254,8 @@ func (G) Add(int) {}; func (G) Wait() {}; var wg, group G
 			`func a(n int) { POLLmu.Lock(); if n > 0 { mu.Unlock(); return }; for { f() } }`},
 		{"lock, another released", `func a(n int) { mu.Lock(); other.Unlock(); for { f() } }`, ""},
 		{"lock in a loop", `func a(n int) { for n > 0 { mu.Lock(); for n > 5 { n /= 2 }; mu.Unlock() } }`, `func a(n int) { for n > 0 {POLL mu.Lock(); for n > 5 { n /= 2 }; mu.Unlock() } }`},
+		{"lock, released before a return", `func a(n int) { for n > 0 { n--; if n > 7 { mu.Unlock(); f(); return }; mu.Unlock(); f(); mu.Lock() } }`,
+			`func a(n int) { for n > 0 { n--; if n > 7 { mu.Unlock(); f(); return }; mu.Unlock(); POLLf(); mu.Lock() } }`},
 		{"lock, released and taken back", `func a(n int) { for n > 0 { n--; mu.Unlock(); f(); mu.Lock() } }`, `func a(n int) { for n > 0 { n--; mu.Unlock(); POLLf(); mu.Lock() } }`},
 		{"lock, given up in a loop", `func a(n int) { mu.Lock(); for n > 0 { for n > 9 { n /= 2 }; if n > 3 { mu.Unlock(); mu.Lock() } }; mu.Unlock() }`,
 			`func a(n int) { mu.Lock(); for n > 0 { for n > 9 { n /= 2 }; if n > 3 { mu.Unlock(); POLLmu.Lock() } }; mu.Unlock() }`},
