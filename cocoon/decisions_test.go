@@ -235,7 +235,10 @@ func TestDecisionsOutliveTheirText(t *testing.T) {
 // Cancel and Shutdown are in the stream, once for each task: as a throw into a task that has
 // started, as a refusal of one that waits.
 func TestDecisionsOfCancelAndShutdown(t *testing.T) {
-	rt := start(t, Config{Slots: 2})
+	rt := start(t, Config{StallAfter: -1}) // on a busy machine a task may stall
+	// It keeps its slots on a busy machine, too: otherwise a task that waits may start early.
+	l, err := rt.NewLoop(LoopConfig{Name: "own", Slots: 2, Exclusive: true})
+	must(t, err)
 	r := rt.Decisions(Latest)
 	spin := func(begun chan struct{}) func(context.Context) error {
 		return func(ctx context.Context) error {
@@ -246,16 +249,16 @@ func TestDecisionsOfCancelAndShutdown(t *testing.T) {
 		}
 	}
 	childBegun, otherBegun := make(chan struct{}), make(chan struct{})
-	parent := rt.Go(background, "parent", func(ctx context.Context) error {
-		rt.Go(ctx, "child", spin(childBegun))
+	parent := l.Go(background, "parent", func(ctx context.Context) error {
+		l.Go(ctx, "child", spin(childBegun))
 		return Block(ctx, func() error { <-ctx.Done(); return nil })
 	})
-	rt.Go(background, "other", spin(otherBegun))
+	l.Go(background, "other", spin(otherBegun))
 	<-childBegun
 	<-otherBegun
-	queued := rt.Go(background, "queued", func(context.Context) error { return nil })
-	eventually(t, "a task waits", func() bool { return rt.Loop().Stats().Queued == 1 })
-	early := rt.Go(background, "early", func(context.Context) error { return nil })
+	queued := l.Go(background, "queued", func(context.Context) error { return nil })
+	eventually(t, "a task waits", func() bool { return l.Stats().Queued == 1 })
+	early := l.Go(background, "early", func(context.Context) error { return nil })
 	early.Cancel() // it may not even have arrived
 	for range 2 {
 		queued.Cancel()
@@ -266,7 +269,7 @@ func TestDecisionsOfCancelAndShutdown(t *testing.T) {
 	must(t, rt.Shutdown(ended))
 	var got []string
 	for d := range r.All(background) {
-		if d.Policy != "" || d.Loop != "default" {
+		if d.Policy != "" || d.Loop != "own" {
 			t.Errorf("%+v", d)
 		}
 		got = append(got, fmt.Sprintf("%s %s: %s", d.Kind, d.Task, d.Reason))
