@@ -35,7 +35,7 @@ type maskedOn struct {
 type stackMemory struct {
 	cgoSeen int64 // the process's calls of C when the stack was last found free of callbacks
 	masked  maskedStacks
-	busy    bool // it walks the stack now
+	busy    bool // it walks the stack now, or see deafen
 	stretch stretch
 	onP     onP
 	lead    int64 // the task's, if it is short: then all its running is to be measured

@@ -87,10 +87,10 @@ func (s *strand) respond() {
 		return
 	}
 	for s.asked() {
-		if s.blocked || s.deaf {
+		if s.blocked {
 			return
 		}
-		if s.stacks.Load().isBusy() { // a poll in rewritten code that findMask called
+		if s.stacks.Load().isBusy() { // a poll in rewritten code that findMask called, or see deafen
 			return
 		}
 		o := s.findMask()
@@ -108,9 +108,10 @@ func (s *strand) respond() {
 // ask errors of the application what they are. Their methods, such as Is, may poll, and a throw in
 // there would leave the boundary half-way: the task would keep its slot after its end.
 func (s *strand) deafen() (hear func()) {
-	before := s.deaf
-	s.deaf = true
-	return func() { s.deaf = before }
+	m := s.remembers()
+	before := m.busy
+	m.busy = true
+	return func() { m.busy = before }
 }
 
 // asked reports whether the task has a request, or must ask for a slot itself.

@@ -44,10 +44,9 @@ type strand struct {
 	inherits   bool          // it runs in outer's slot
 	absent     bool          // an observing policy would have refused its task
 
-	// Only the task's goroutine writes these six, without the lock.
+	// Only the task's goroutine writes these five, without the lock.
 	inserted bool  // its last safe point was a poll of cocoon build
 	blocked  bool  // inside Block, or waiting for inner to end
-	deaf     bool  // see deafen
 	returned bool  // its function has returned, and was not unwound
 	unshown  bool  // it has waited, and must tell the witness
 	rests    tally // Blocks in which it kept its slot; others read it
