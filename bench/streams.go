@@ -111,8 +111,8 @@ func upload(ctx context.Context, client pb.TestServiceClient, _ int, end time.Ti
 }
 
 // feed reads a stream of that many messages. An endless stream would not do: until the client
-// cancels it, the server is ahead by as many messages as the client's window holds, 13,000 a stream,
-// and the cost of these would count as that of the messages received.
+// cancels it, the server is ahead by as many messages as the client's window holds, 13,000 a
+// stream, and their cost would count with the messages that it received.
 func feed(ctx context.Context, client pb.TestServiceClient, messages int, _ time.Time) (n int64, err error) {
 	stream, err := client.StreamingOutputCall(ctx, feedOf(messages))
 	if err != nil {

@@ -17,7 +17,7 @@ type cpuClock struct {
 }
 
 const (
-	lackedFor  = int64(time.Second)            // for how long that says something about other threads
+	lackedFor  = int64(time.Second)            // for how long it counts for other threads
 	leastLack  = int64(100 * time.Microsecond) // a shorter pause of a thread shows nothing
 	lackedStep = int64(10 * time.Millisecond)  // how exact lackedAt is
 )

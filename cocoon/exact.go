@@ -25,8 +25,8 @@ import (
 // often enough before they reach it.
 const exactLead = int64(100 * time.Millisecond)
 
-// shortLead is the longest lead of tasks that are measured in stretches from their first moments on.
-// Readings of the process's processor time are up to oldCPU apart, and say nothing about single
+// shortLead is the longest lead of tasks that are measured in stretches from their first moments
+// on. Readings of the process's processor time are up to oldCPU apart, and say nothing about single
 // threads: while three other processes wanted two cores, a limit of 5 ms threw into half of the
 // tasks that needed 3.
 const shortLead = 5 * oldCPU
@@ -124,8 +124,8 @@ func (s *strand) measures(now int64) {
 	s.loop.unlock()
 }
 
-// beginsShort begins a stretch of a task with a short lead that has just started. Until now, all its
-// time in its slot counts. Called by the task's goroutine.
+// beginsShort begins a stretch of a task with a short lead that has just started. Until now, all
+// its time in its slot counts. Called by the task's goroutine.
 func (s *strand) beginsShort(lead int64) {
 	s.loop.lock()
 	defer s.loop.unlock()

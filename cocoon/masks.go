@@ -38,7 +38,7 @@ type stackMemory struct {
 	busy    bool // it walks the stack now, or see deafen
 	stretch stretch
 	onP     onP
-	lead    int64 // the task's, if it is short: then all its running is to be measured
+	lead    int64 // the task's, if it is short: then stretches measure all its running
 }
 
 // sawFree reports whether the stack was last found free of callbacks at that number of calls of C.

@@ -90,7 +90,7 @@ func (s *strand) respond() {
 		if s.blocked {
 			return
 		}
-		if s.stacks.Load().isBusy() { // a poll in rewritten code that findMask called, or see deafen
+		if s.stacks.Load().isBusy() { // findMask called the poll, or see deafen
 			return
 		}
 		o := s.findMask()

@@ -213,7 +213,8 @@ func (s *strand) lookAtStretch(now int64) (least int64, known bool) {
 	}
 	status := s.status()
 	stopped := status == goroutine.Runnable || status == goroutine.Ready || status == goroutine.Waiting
-	off, known := m.stretch.look(s.g.Load(), s.sampled, min(now, notify.Now()), stopped) // no leap of the clock counts
+	// The minimum, because no leap of the clock counts.
+	off, known := m.stretch.look(s.g.Load(), s.sampled, min(now, notify.Now()), stopped)
 	s.loop.rt.cpu.lacked(off, now)
 	if known && off > 0 {
 		s.starve(off, now)

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// opening is the beginning of a stream's response. gRPC marks the header as sent, and then sends it.
-// If a status and the first message are written at the same time, each may leave the header to the
-// other, and a client that waits for the header reads nothing (TestStatusDuringSend). So a status
-// waits for the first send. That one never waits for the client.
+// opening is the beginning of a stream's response. gRPC marks the header as sent, and then sends
+// it. If a status and the first message are written at the same time, each may leave the header to
+// the other, and a client that waits for the header reads nothing (TestStatusDuringSend). So a
+// status waits for the first send. That one never waits for the client.
 type opening struct {
 	mu   sync.Mutex  // held by a first send, and while a status is written
 	done atomic.Bool // the header has been sent

@@ -51,9 +51,9 @@ func TestStatusDuringSend(t *testing.T) {
 	}
 }
 
-// TestThrowDuringFirstSend checks that a client gets the status of a throw, although a first send of
-// its stream is in code that waits for the end of the stream, or on a goroutine that the throw leaves
-// behind.
+// TestThrowDuringFirstSend checks that a client gets the status of a throw, although a first send
+// of its stream is in code that waits for the end of the stream, or on a goroutine that the throw
+// leaves behind.
 func TestThrowDuringFirstSend(t *testing.T) {
 	sends := make(chan bool, 1)
 	for name, talk := range map[string]func(pb.TestService_FullDuplexCallServer) error{

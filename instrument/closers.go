@@ -44,8 +44,8 @@ func isReleaseType(t types.Type) bool {
 }
 
 // isCloserType reports whether a function of the type may release what came with it, if something
-// did: it gets at most contexts and errors, and returns at most an error. By itself, such a function
-// may as well be the work.
+// did: it gets at most contexts and errors, and returns at most an error. By itself, such a
+// function may as well be the work.
 func isCloserType(t types.Type) bool {
 	f, ok := t.Underlying().(*types.Signature)
 	if !ok || f.Results().Len() > 1 || isOfContext(t) {

@@ -202,8 +202,8 @@ func (r *rewriter) resultsOf(c *code, ret *ast.ReturnStmt) (all []*types.Var) {
 	return all
 }
 
-// fieldsMade returns the stores of acquired values in fields of a variable: s.conn, err = dial(). If
-// a literal releases the variable, a value of any type counts.
+// fieldsMade returns the stores of acquired values in fields of a variable: s.conn, err = dial().
+// If a literal releases the variable, a value of any type counts.
 func (r *rewriter) fieldsMade(stores []store, v *types.Var, released bool) (all []ast.Node) {
 	for _, s := range stores {
 		_, field := ast.Unparen(s.to).(*ast.SelectorExpr)
