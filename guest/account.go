@@ -78,16 +78,16 @@ func (acc *account) exhausted() bool {
 }
 
 // cut returns how much fuel the guest gets now: n, unless a slice or the budget ends before. It is
-// negative if more is used than a slice or the budget has. The guest must call the host from time
-// to time, but where it does so changes nothing else: a slice and the budget end at the first check
-// after their last unit.
+// negative if a slice or the budget is used up. The guest must call the host from time to time, but
+// where it does so changes nothing else: a slice and the budget end at the first check after their
+// last unit. The guest calls the host when it has less than 0 left, so it gets one unit less.
 func (acc *account) cut(n int64) int64 {
 	used := acc.used.Load()
 	if acc.fuelSlice.Load() != 0 {
-		n = min(n, acc.fuelUntil-used)
+		n = min(n, acc.fuelUntil-used-1)
 	}
 	if b := acc.budget.Load(); b != 0 {
-		n = min(n, b-used)
+		n = min(n, b-used-1)
 	}
 	return n
 }

@@ -78,10 +78,10 @@ func (f *frame) look(in *Instance) {
 }
 
 // cut returns how much fuel the guest gets now: n, unless the frame ends before. It is negative if
-// the frame is overdrawn.
+// the frame is used up.
 func (f *frame) cut(n int64) int64 {
 	if f.bound.Load() {
-		n = min(n, f.left.Load())
+		n = min(n, f.left.Load()-1)
 	}
 	return n
 }

@@ -46,6 +46,9 @@ func TestFuelOfRecursion(t *testing.T) {
 	}
 	_, all, _ := stop(1<<40, mostUnits)
 	var budgets []int64
+	for b := int64(leastUnits); b < leastUnits+20; b++ {
+		budgets = append(budgets, b) // one of them ends at a check at which the pace ends, too
+	}
 	for b := int64(1000); b < int64(all); b += int64(longtest.Count(1511, 15_111)) {
 		budgets = append(budgets, b)
 	}
@@ -64,5 +67,40 @@ func TestFuelOfRecursion(t *testing.T) {
 	}
 	if stops[false] == 0 || stops[true] == 0 {
 		t.Errorf("stops on the way back or not: %v", stops)
+	}
+}
+
+// TestFuelEndsAtAnyPace: slices and frames end at the same checks, at whatever pace the guest calls
+// the host: also at a check at which exactly their last unit is used and the pace ends, too.
+func TestFuelEndsAtAnyPace(t *testing.T) {
+	rt := tasktest.Start(t, cocoon.Config{Slots: 1})
+	// ends returns what a thread has used when the first frame ends, and where its last slice would
+	// have ended, which follows from the ends of all slices before.
+	ends := func(fuel, pace int64) (frame, slice int64) {
+		c := Config{Mechanism: Fuel, Loop: rt.Loop(), FuelSlice: fuel, Runtime: engine(t)}
+		defer c.Runtime.Close(background)
+		m, err := Compile(background, recursion, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := instance(t, m)
+		in.Pause()
+		in.pace.units = pace
+		thread := in.Spawn(background, "f", 1000)
+		if left, err := in.RunFuel(background, fuel); left != 1 || err != nil {
+			t.Fatalf("%d threads left, %v", left, err)
+		}
+		frame = thread.FuelUsed()
+		in.Resume()
+		if _, err := thread.Wait(background); err != nil {
+			t.Fatal(err)
+		}
+		return frame, thread.account.fuelUntil
+	}
+	for fuel := int64(leastUnits); fuel < leastUnits+20; fuel++ {
+		frame, slice := ends(fuel, leastUnits)
+		if frame2, slice2 := ends(fuel, mostUnits); frame2 != frame || slice2 != slice {
+			t.Errorf("%d units: the frame ends at %d and the last slice at %d, at another pace %d and %d", fuel, frame2, slice2, frame, slice)
+		}
 	}
 }
