@@ -24,7 +24,7 @@ func inUse() (heap, stack int64) {
 // TestWaitingTaskNeedsLittle: a waiting task costs at most 1 KiB in addition to its goroutine, and
 // the goroutine's stack need not grow.
 func TestWaitingTaskNeedsLittle(t *testing.T) {
-	n := longtest.Count(4000, 500)
+	n := longtest.Count(4000, 2000)
 	var gate chan struct{}
 	// crowd returns the memory per goroutine of n goroutines while they wait.
 	crowd := func(body func(), there func() bool, end func()) (heap, stack int64) {
