@@ -2,31 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"runtime"
 
 	"github.com/cocoon-go/cocoon/guest"
-	"github.com/cocoon-go/cocoon/internal/loadtest"
 )
-
-// workload is a function of a guest, and what is called before it.
-type workload struct {
-	name     string
-	function string
-	args     []int32
-	vector   int // the length of the vectors that the function gets; 0: none
-}
-
-// tableOne are the workloads of Table I of "Prototype Preemptive Threading in Wasmtime".
-func tableOne(e guestEffort) []workload {
-	return []workload{
-		{name: "fib", function: "fib", args: []int32{32}},
-		{name: "dot", function: "dot", vector: e.vector},
-		{name: "matmul", function: "matmul"},
-	}
-}
 
 // ways are the ways to run a guest, in the order of the table. The constants are places in it;
 // the ways of wasmtime come last, because it may be missing.
@@ -43,9 +23,6 @@ const (
 	wasmtimeEpochWay
 	wasmtimeFuelWay
 )
-
-// seldom is how many rounds there are for one of wazero's interruption, which takes too long.
-const seldom = 5
 
 // guestOverhead measures how much longer a workload takes if its guest can be interrupted, relative
 // to the same engine without interruption.
@@ -81,7 +58,8 @@ type overheads struct {
 // what disturbs a round disturbs both of its sides. Each round has instances of its own, because
 // the time of some workloads depends on which pages of the machine's memory an instance gets. What
 // is measured is the process's processor time, because on a shared machine other processes decide
-// how long it takes.
+// how long it takes. They also use its memory's bandwidth, so that the same 30 ms may take 50; of
+// what is repeated in a round, the shortest time counts.
 func (w workload) measure(ctx context.Context, e guestEffort, wasm []byte) (o overheads, err error) {
 	var times, ratios [][]float64
 	var want uint64
@@ -110,76 +88,11 @@ func (w workload) measure(ctx context.Context, e guestEffort, wasm []byte) (o ov
 	return o, nil
 }
 
-// round runs the workload once in every way, and returns how long each took, and their result. It
-// leaves out wazero's interruption unless all are wanted.
-func (w workload) round(ctx context.Context, wasm []byte, all bool) (took []float64, result uint64, err error) {
-	runs, closeAll, err := w.open(ctx, wasm)
-	defer func() { err = errors.Join(err, closeAll()) }()
-	if err != nil {
-		return nil, 0, err
-	}
-	runtime.GC() // of the last round's instances, so that it does not happen meanwhile
-	took = make([]float64, len(runs))
-	for i, run := range runs {
-		if err := ctx.Err(); err != nil {
-			return nil, 0, err
-		}
-		if i == interruptibleWay && !all {
-			continue
-		}
-		before := loadtest.CurrentUsage().CPU
-		got, err := run()
-		if err != nil {
-			return nil, 0, err
-		}
-		took[i] = float64(loadtest.CurrentUsage().CPU-before) / 1e6
-		if i > 0 && got != result {
-			return nil, 0, fmt.Errorf("the result is %#x, and was %#x", got, result)
-		}
-		result = got
-	}
-	return took, result, nil
-}
-
 func baselineOf(way int) int {
 	if way >= wasmtimeWay {
 		return wasmtimeWay
 	}
 	return plainWay
-}
-
-// open instantiates the guest in every way, and returns functions that run the workload.
-func (w workload) open(ctx context.Context, wasm []byte) (runs []func() (uint64, error), closeAll func() error, err error) {
-	var engines []engine
-	closeAll = func() (err error) {
-		for _, e := range engines {
-			err = errors.Join(err, e.close())
-		}
-		return err
-	}
-	for _, open := range ways() {
-		e, err := open(ctx, wasm)
-		if err != nil {
-			return nil, closeAll, err
-		}
-		engines = append(engines, e)
-		args := w.args
-		if w.vector > 0 {
-			at, err := e.call("vectors", int32(w.vector))
-			if err != nil {
-				return nil, closeAll, fmt.Errorf("%s: %w", e.name, err)
-			}
-			args = []int32{int32(at), int32(w.vector)}
-		}
-		runs = append(runs, func() (uint64, error) {
-			got, err := e.call(w.function, args...)
-			if err != nil {
-				err = fmt.Errorf("%s: %w", e.name, err)
-			}
-			return got, err
-		})
-	}
-	return runs, closeAll, nil
 }
 
 // ratio returns the ratio of a way, or 0 if it was not measured.
