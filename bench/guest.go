@@ -10,7 +10,8 @@ import (
 type guestEffort struct {
 	effort
 	vector   int // values of each vector of the dot product
-	requests int // to suspend a guest, for each workload
+	requests int // to suspend a guest, in each series
+	series   int // of requests, for each workload
 	crowd    int // suspended guests
 }
 
@@ -19,7 +20,7 @@ type guestEffort struct {
 func guestSection(ctx context.Context, r *report) error {
 	return guestWith(ctx, r, guestEffort{
 		effort: effort{rounds: 11, span: 100 * time.Millisecond},
-		vector: 4096 * 4096, requests: 500, crowd: 10_000,
+		vector: 4096 * 4096, requests: 500, series: 5, crowd: 10_000,
 	})
 }
 

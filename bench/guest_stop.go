@@ -14,7 +14,8 @@ import (
 
 // guestStop measures how long it takes from a request to suspend a guest until the guest is
 // suspended: a task arrives, a policy lets it in, and it runs on the guest's slot. The peer is what
-// bareStops measures just before.
+// bareStops measures just before. The figures are medians of several series, each with a guest of
+// its own.
 //
 // On a busy machine most of the longest times pass while the kernel runs other threads on the cores
 // that the guest and the arriving task need. So a second series measures the guest's own time: the
@@ -24,30 +25,32 @@ func guestStop(ctx context.Context, r *report, e guestEffort) error {
 	if err != nil {
 		return err
 	}
-	const peer = "a goroutine without a guest"
 	for _, load := range tableOne(e) {
 		for _, mechanism := range []meter.Mechanism{guest.Epoch, guest.Fuel} {
-			bare, err := bareStops(e.requests)
-			if err != nil {
-				return err
-			}
-			late, err := load.stops(ctx, e.requests, mechanism, wasm, wallClock)
-			if err != nil {
-				return fmt.Errorf("%s, %v: %w", load.name, mechanism, err)
-			}
 			name := load.name + ", " + mechanism.String()
-			r.add(result{Name: name, Metric: "suspended_p50", Value: late[0], Unit: "µs", Peer: peer, PeerValue: bare[0]}, claim{})
-			r.add(result{Name: name, Metric: "suspended_p99", Value: late[1], Unit: "µs", Peer: peer, PeerValue: bare[1]}, upTo(200))
-			own, err := load.stops(ctx, e.requests, mechanism, wasm, threadClock)
+			bare := func(context.Context, effort) (figures, error) { return bareStops(e.requests) }
+			by := func(c clock) side {
+				return func(ctx context.Context, _ effort) (figures, error) {
+					return load.stops(ctx, e.requests, mechanism, wasm, c)
+				}
+			}
+			late, err := medians(ctx, effort{rounds: e.series}, bare, by(wallClock))
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			const peer = "a goroutine without a guest"
+			r.add(result{Name: name, Metric: "suspended_p50", Value: late[1][0], Unit: "µs", Peer: peer, PeerValue: late[0][0]}, claim{})
+			r.add(result{Name: name, Metric: "suspended_p99", Value: late[1][1], Unit: "µs", Peer: peer, PeerValue: late[0][1]}, upTo(200))
+			own, err := medians(ctx, effort{rounds: e.series}, by(threadClock))
 			switch {
 			case errors.Is(err, errors.ErrUnsupported):
 				r.progress("without the own time of suspensions: only Linux tells it")
 				continue
 			case err != nil:
-				return fmt.Errorf("%s, %v: %w", load.name, mechanism, err)
+				return fmt.Errorf("%s: %w", name, err)
 			}
-			r.add(result{Name: name, Metric: "suspended_own_p50", Value: own[0], Unit: "µs"}, claim{})
-			r.add(result{Name: name, Metric: "suspended_own_p99", Value: own[1], Unit: "µs"}, upTo(200))
+			r.add(result{Name: name, Metric: "suspended_own_p50", Value: own[0][0], Unit: "µs"}, claim{})
+			r.add(result{Name: name, Metric: "suspended_own_p99", Value: own[0][1], Unit: "µs"}, upTo(200))
 		}
 	}
 	return nil
