@@ -28,6 +28,7 @@ func (a *absent) runs(s *strand) {
 // waits moves s from lent to parked.
 func (a *absent) waits(s *strand) {
 	a.endExtra(s)
+	s.checks = nil
 	take(&a.lent, s)
 	s.parked.Store(true)
 	s.absentAt = push(&a.parked, s)

@@ -189,6 +189,10 @@ var amounts = map[string]func(*testing.T, *Runtime){
 	"time policies": func(t *testing.T, rt *Runtime) {
 		register(t, rt, Policy{Name: "tick", On: Every(100 * time.Microsecond), Expr: `task.running > duration("1h") ? throw("x") : continue()`})
 	},
+	"short limit": func(t *testing.T, rt *Runtime) {
+		_, err := rt.RegisterTimeLimit(TimeLimit{Func: "job", Limit: 5 * time.Millisecond})
+		must(t, err)
+	},
 	"events": func(t *testing.T, rt *Runtime) {
 		must(t, rt.RegisterState(map[string]any{"seen": 0}))
 		for name, on := range map[string]Trigger{"enqueue": OnEnqueue, "start": OnStart, "block": OnBlock, "unblock": OnUnblock, "exit": OnExit} {

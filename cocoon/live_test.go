@@ -24,7 +24,7 @@ func inUse() (heap, stack int64) {
 // TestWaitingTaskNeedsLittle: a waiting task costs at most 1 KiB in addition to its goroutine, and
 // the goroutine's stack need not grow.
 func TestWaitingTaskNeedsLittle(t *testing.T) {
-	n := longtest.Count(4000, 2000)
+	n := longtest.Count(4000, 500)
 	var gate chan struct{}
 	// crowd returns the memory per goroutine of n goroutines while they wait.
 	crowd := func(body func(), there func() bool, end func()) (heap, stack int64) {
@@ -80,6 +80,32 @@ func TestWaitingTaskNeedsLittle(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestBlockedTaskKeepsNoChecks: what the timer found while a task ran is not kept while it waits.
+func TestBlockedTaskKeepsNoChecks(t *testing.T) {
+	rt := start(t, Config{Slots: 1})
+	must(t, rt.Run(background, "job", func(ctx context.Context) error {
+		s := strandOf(ctx)
+		kept := func() (kept bool) {
+			s.loop.lock()
+			defer s.loop.unlock()
+			return s.checks != nil
+		}
+		s.loop.lock()
+		s.checked()
+		s.loop.unlock()
+		if !kept() {
+			t.Error("a task that runs has none")
+		}
+		return Block(ctx, func() error {
+			must(t, rt.Go(background, "other", nothing).Wait(background)) // it takes the slot
+			if kept() {
+				t.Error("a blocked task has them")
+			}
+			return nil
+		})
+	}))
 }
 
 // TestStrandFillsItsSizeClass: with one field more, each waiting task takes 64 bytes more.

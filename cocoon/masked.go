@@ -54,6 +54,9 @@ func (s *strand) findMask() maskState {
 		return o
 	}
 	m, p := s.remembers(), o.throw
+	if m.masked == nil {
+		m.masked = new(maskedStacks)
+	}
 	m.masked.about(p, &s.sections, held, kept)
 	sum, known := goroutine.StackSum()
 	if at, seen := m.masked.find(sum); known && seen && !p.mustSay() {

@@ -33,9 +33,9 @@ type maskedOn struct {
 
 // stackMemory keeps the results of the goroutine's looks at its stack.
 type stackMemory struct {
-	cgoSeen int64 // the process's calls of C when the stack was last found free of callbacks
-	masked  maskedStacks
-	busy    bool // it walks the stack now, or see deafen
+	cgoSeen int64         // the process's calls of C when the stack was last found free of callbacks
+	masked  *maskedStacks // nil before it is first needed: it would be a third of a live task's memory
+	busy    bool          // it walks the stack now, or see deafen
 	stretch stretch
 	onP     onP
 	lead    int64 // the task's, if it is short: then stretches measure all its running

@@ -33,11 +33,11 @@ func TestManyStacksUnderALock(t *testing.T) {
 				hold(func() {
 					s := strandOf(ctx)
 					// the word is not raised yet
-					for s.stacks.Load() == nil || !s.stacks.Load().masked.by.IsHere() {
+					for s.stacks.Load() == nil || s.stacks.Load().masked == nil || !s.stacks.Load().masked.by.IsHere() {
 						safepoint.Poll()
 					}
 					tree(12)
-					m := &s.stacks.Load().masked
+					m := s.stacks.Load().masked
 					if walks := m.next; !m.by.IsHere() || walks > 4096/anew+20 {
 						t.Errorf("%d walks for 4096 stacks; want one for %d of them", walks, anew)
 					}

@@ -27,6 +27,7 @@ func (l *Loop) unseat(s *strand, now int64) {
 	s.sampleLate(now)
 	s.endGap(now)
 	s.lower()
+	s.checks = nil
 	if i := s.core.Slot(); i >= 0 && s.core.State() == sched.Running {
 		l.slots[i].holder.Store(&shut)
 	}

@@ -52,7 +52,7 @@ type strand struct {
 	rests    tally // Blocks in which it kept its slot; others read it
 
 	sampled    int64        // until when its running time was checked, see ran.go
-	checks     *checks      // nil before the timer first checked a task of this strand
+	checks     *checks      // nil before the timer first checks the task since it got its slot
 	absentAt   int32        // its index in the list of loop.absent that holds it
 	met        atomic.Int32 // for how many more periods of raisedFor the word stays raised, see polls
 	sameG      *strand      // the next strand of this goroutine in loop.absent.byG
@@ -206,8 +206,8 @@ type stallReport struct {
 	pcs  []uintptr // where it came back; without frames of its own at its end
 }
 
-// checks holds what the timer found when it checked a task that holds a slot. Most tasks end before
-// the first check. Guarded by the loop's lock.
+// checks holds what the timer found when it checked a task that runs. Most tasks end or wait before
+// the first check, and a waiting task keeps none. Guarded by the loop's lock.
 type checks struct {
 	cpuAt      int64 // the process's processor time at the last sample; 0: none since the task got its slot
 	ranAt      int64 // the task's own running time then
