@@ -60,14 +60,17 @@ func (r *rewriter) byHandStretches(c *code) {
 	g := cfg.New(c.body, func(*ast.CallExpr) bool { return true })
 	byPlace := func(a, b *types.Var) int { return cmp.Compare(a.Pos(), b.Pos()) }
 	for _, v := range slices.SortedFunc(maps.Keys(ends), byPlace) {
-		starts := append(makers[v], fields[v]...)
-		_, isLater := later[resource{v, ""}]
-		if len(starts) == 0 || isLater {
+		if _, isLater := later[resource{v, ""}]; isLater {
 			continue
 		}
-		by := &fanOut{awaiting: awaiting{of: v, path: v.Name()}, starts: starts, waits: ends[v], some: true}
-		if stretch := stretchOf(g, c, by); stretch != nil {
-			c.byHand = append(c.byHand, stretch)
+		for _, m := range append(fields[v], made{v.Name(), makers[v]}) {
+			if len(m.stores) == 0 {
+				continue
+			}
+			by := &fanOut{awaiting: awaiting{of: v, path: m.path}, starts: m.stores, waits: ends[v], some: true}
+			if stretch := stretchOf(g, c, by); stretch != nil {
+				c.byHand = append(c.byHand, stretch)
+			}
 		}
 	}
 }

@@ -86,6 +86,39 @@ func inAField() *session {
 	return s
 }
 
+type wide struct { conn, log conn; line int }
+
+func inSeveralFields() (*wide, error) {
+	w := &wide{}
+	var err error
+	if w.conn, err = open(); err != nil { // P
+		return nil, err
+	}
+	w.log, err = open() // W
+	w.line = size() // W
+	return w, err
+}
+
+func inTheSameField() *wide {
+	w := &wide{}
+	w.conn, _ = open() // P
+	for w.conn == nil { // P
+		w.conn, _ = open()
+		work() // W
+	}
+	return w
+}
+
+func newWide() *wide { work(); return nil } // P
+
+func (*wide) Close() { work() }
+
+func inAFieldOfAMadeValue() *wide {
+	w := newWide() // P
+	w.log, _ = open() // W
+	return w
+}
+
 func inAValue() (*session, error) {
 	c, err := open() // P
 	if err != nil {

@@ -66,9 +66,9 @@ func (r *rewriter) returned(c *code, stores []store) map[*types.Var][]ast.Node {
 }
 
 // addReturned adds the variables by which a function hands acquired values over to its caller, with
-// the statements that make them and the return statements.
-func (r *rewriter) addReturned(c *code, stores []store, ends map[*types.Var][]ast.Node) (fields map[*types.Var][]ast.Node) {
-	fields = map[*types.Var][]ast.Node{}
+// the return statements. It returns the stores in the fields of these variables.
+func (r *rewriter) addReturned(c *code, stores []store, ends map[*types.Var][]ast.Node) (fields map[*types.Var][]made) {
+	fields = map[*types.Var][]made{}
 	released := r.releasedInLiterals(c)
 	for v, by := range r.returned(c, stores) {
 		fields[v] = r.fieldsMade(stores, v, released[v])
@@ -202,14 +202,27 @@ func (r *rewriter) resultsOf(c *code, ret *ast.ReturnStmt) (all []*types.Var) {
 	return all
 }
 
-// fieldsMade returns the stores of acquired values in fields of a variable: s.conn, err = dial().
-// If a literal releases the variable, a value of any type counts.
-func (r *rewriter) fieldsMade(stores []store, v *types.Var, released bool) (all []ast.Node) {
+// made is a variable, or a field of it, with the statements that store an acquired value there.
+type made struct {
+	path   string
+	stores []ast.Node
+}
+
+// fieldsMade returns the fields of a variable in which the function stores acquired values:
+// s.conn, err = dial(). If a literal releases the variable, a value of any type counts. Each field
+// is a resource of its own: a store in one of them leaves the values of the rest.
+func (r *rewriter) fieldsMade(stores []store, v *types.Var, released bool) (all []made) {
 	for _, s := range stores {
 		_, field := ast.Unparen(s.to).(*ast.SelectorExpr)
-		if field && r.first(s.to) == v && r.takes(s.from) && (released || r.isReleasable(r.info.TypeOf(s.to))) {
-			all = append(all, s.node)
+		if !field || r.first(s.to) != v || !r.takes(s.from) || !released && !r.isReleasable(r.info.TypeOf(s.to)) {
+			continue
 		}
+		path := types.ExprString(s.to)
+		i := slices.IndexFunc(all, func(m made) bool { return m.path == path })
+		if i < 0 {
+			i, all = len(all), append(all, made{path: path})
+		}
+		all[i].stores = append(all[i].stores, s.node)
 	}
 	return all
 }

@@ -17,7 +17,7 @@ func (s *survey) gapsOfLost(c *code) (at []token.Pos, gaps []Gap) {
 		if !s.pollsIn(c, stretch) {
 			continue
 		}
-		name, line := stretch.by.of.Name(), s.r.set.Position(stretch.by.waits[0].Pos()).Line
+		name, line := stretch.by.path, s.r.set.Position(stretch.by.waits[0].Pos()).Line
 		why := fmt.Sprintf("line %d releases %s, but no deferred call does: a throw before it loses %[2]s", line, name)
 		if _, returns := stretch.by.waits[0].(*ast.ReturnStmt); returns {
 			why = fmt.Sprintf("line %d returns %s: a throw before it loses %[2]s", line, name)
