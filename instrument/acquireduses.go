@@ -117,20 +117,21 @@ func (r *rewriter) usesLater(l laterCall, visit func(e ast.Expr, how usage)) {
 	see = func(e ast.Expr, how usage) {
 		id, isName := ast.Unparen(e).(*ast.Ident)
 		if isName {
-			if arg, ok := l.params[r.info.Uses[id]]; ok {
+			v := r.info.ObjectOf(id)
+			if arg, ok := l.params[v]; ok {
 				visit(arg, how)
 				return
 			}
-			if r.isWithin(seen, r.info.Uses[id]) {
+			if r.isWithin(seen, v) {
 				return
 			}
-			for _, lit := range r.closures[r.info.Uses[id]] {
+			for _, lit := range r.closures[v] {
 				if !seen[lit] {
 					seen[lit] = true
 					r.usesIn(lit.Body, true, see)
 				}
 			}
-			for _, receiver := range r.receivers[r.info.Uses[id]] {
+			for _, receiver := range r.receivers[v] {
 				visit(receiver, how)
 			}
 		}

@@ -51,7 +51,8 @@ func (r *rewriter) byHandStretches(c *code) {
 			}
 		}
 	})
-	fields := r.addReturned(c, stores, ends)
+	entrusted := r.entrustedBy(c)
+	fields := r.addReturned(c, stores, entrusted, ends)
 	r.addPassedOn(c, ends)
 	if len(ends) == 0 {
 		return
@@ -68,6 +69,7 @@ func (r *rewriter) byHandStretches(c *code) {
 				continue
 			}
 			by := &fanOut{awaiting: awaiting{of: v, path: m.path}, starts: m.stores, waits: ends[v], some: true}
+			by.entrusted = coversField(entrusted[v], v, m.path)
 			if stretch := stretchOf(g, c, by); stretch != nil {
 				c.byHand = append(c.byHand, stretch)
 			}
@@ -78,31 +80,33 @@ func (r *rewriter) byHandStretches(c *code) {
 // releasedBy returns the variables that a call releases, by its name: the receiver, an argument of
 // a function, or the variable that contains the called function, which is one of the closers.
 func (r *rewriter) releasedBy(call *ast.CallExpr, closers map[*types.Var]bool) (vars []*types.Var) {
-	of := call.Args
-	switch fun := ast.Unparen(call.Fun).(type) {
-	case *ast.Ident:
-		v, ok := r.info.Uses[fun].(*types.Var)
-		if ok && closers[v] {
+	if id, ok := ast.Unparen(call.Fun).(*ast.Ident); ok {
+		if v, ok := r.info.Uses[id].(*types.Var); ok && closers[v] {
 			return []*types.Var{v}
 		}
-		return nil
-	case *ast.SelectorExpr:
-		f, ok := r.object(fun).(*types.Func)
-		if !releasing[fun.Sel.Name] || ok && dispensable[f.FullName()] {
-			return nil
-		}
-		if len(of) == 0 {
-			of = []ast.Expr{fun.X}
-		}
-	default:
-		return nil
 	}
-	for _, e := range of {
-		if v := r.first(e); v != nil && !slices.Contains(vars, v) && !r.isNoResource(e) {
+	for _, e := range r.releasedExprs(call) {
+		if v := r.first(e); v != nil && !slices.Contains(vars, v) {
 			vars = append(vars, v)
 		}
 	}
 	return vars
+}
+
+// releasedExprs returns the receiver or the arguments that a call releases.
+func (r *rewriter) releasedExprs(call *ast.CallExpr) []ast.Expr {
+	fun, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if !ok || !releasing[fun.Sel.Name] {
+		return nil
+	}
+	if f, ok := r.object(fun).(*types.Func); ok && dispensable[f.FullName()] {
+		return nil
+	}
+	of := call.Args
+	if len(of) == 0 {
+		of = []ast.Expr{fun.X}
+	}
+	return slices.DeleteFunc(slices.Clone(of), r.isNoResource)
 }
 
 // makersIn returns the stores that give the function's variables an acquired value: a value
@@ -133,6 +137,9 @@ func (r *rewriter) makersIn(c *code, stores []store) map[*types.Var][]ast.Node {
 // may throw.
 func (r *rewriter) spareByHand(c *code) {
 	for _, s := range c.byHand {
+		if s.by.entrusted {
+			continue // keepFanned
+		}
 		r.linesIn(c, s, func(at token.Pos, _ bool) { r.byHand[r.placeOf(at)] = true })
 	}
 }

@@ -3,6 +3,8 @@ package instrument
 import (
 	"go/ast"
 	"go/types"
+	"slices"
+	"strings"
 )
 
 // A function may get a resource together with a function that releases it:
@@ -83,23 +85,39 @@ func (r *rewriter) cameWithMore(s store, t types.Type) bool {
 	return false
 }
 
-// releasedInLiterals returns the function's variables that its literals release.
-func (r *rewriter) releasedInLiterals(c *code) map[*types.Var]bool {
-	released := map[*types.Var]bool{}
+// releasedInLiterals returns the function's variables that its literals release, each with the
+// released expressions: the variable, or parts of it.
+func (r *rewriter) releasedInLiterals(c *code) map[*types.Var][]string {
+	released := map[*types.Var][]string{}
 	ast.Inspect(c.body, func(n ast.Node) bool {
 		lit, ok := n.(*ast.FuncLit)
+		if ok {
+			r.releasedIn(c, lit, released)
+		}
+		return !ok
+	})
+	return released
+}
+
+// releasedIn adds what a literal of the function releases.
+func (r *rewriter) releasedIn(c *code, lit *ast.FuncLit, released map[*types.Var][]string) {
+	ast.Inspect(lit.Body, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
 		if !ok {
 			return true
 		}
-		ast.Inspect(lit.Body, func(n ast.Node) bool {
-			if call, ok := n.(*ast.CallExpr); ok {
-				for _, v := range r.releasedBy(call, nil) {
-					released[v] = released[v] || c.declares(v)
-				}
+		for _, e := range r.releasedExprs(call) {
+			if v := r.first(e); v != nil && c.declares(v) {
+				released[v] = append(released[v], types.ExprString(holder(e)))
 			}
-			return true
-		})
-		return false
+		}
+		return true
 	})
-	return released
+}
+
+// coversField reports whether the release of one of the expressions releases a field of a variable.
+func coversField(released []string, v *types.Var, field string) bool {
+	return slices.ContainsFunc(released, func(path string) bool {
+		return path == v.Name() || path == field || strings.HasPrefix(path, field+".") || strings.HasPrefix(field, path+".")
+	})
 }

@@ -31,6 +31,7 @@ func (r *rewriter) decide() {
 	for _, c := range r.codes {
 		r.callsOf(c)
 	}
+	r.findEntrusted()
 	for _, c := range r.codes {
 		r.looseStretches(c)
 		r.fannedStretches(c)

@@ -67,12 +67,13 @@ func (r *rewriter) returned(c *code, stores []store) map[*types.Var][]ast.Node {
 
 // addReturned adds the variables by which a function hands acquired values over to its caller, with
 // the return statements. It returns the stores in the fields of these variables.
-func (r *rewriter) addReturned(c *code, stores []store, ends map[*types.Var][]ast.Node) (fields map[*types.Var][]made) {
+func (r *rewriter) addReturned(c *code, stores []store, entrusted map[*types.Var][]string, ends map[*types.Var][]ast.Node) (fields map[*types.Var][]made) {
 	fields = map[*types.Var][]made{}
 	released := r.releasedInLiterals(c)
 	for v, by := range r.returned(c, stores) {
-		fields[v] = r.fieldsMade(stores, v, released[v])
-		if len(fields[v]) > 0 || released[v] || r.isReleasable(v.Type()) {
+		releases := slices.Concat(released[v], entrusted[v])
+		fields[v] = r.fieldsMade(stores, v, releases)
+		if len(fields[v]) > 0 || len(releases) > 0 || r.isReleasable(v.Type()) {
 			ends[v] = append(ends[v], by...)
 		}
 	}
@@ -209,15 +210,18 @@ type made struct {
 }
 
 // fieldsMade returns the fields of a variable in which the function stores acquired values:
-// s.conn, err = dial(). If a literal releases the variable, a value of any type counts. Each field
-// is a resource of its own: a store in one of them leaves the values of the rest.
-func (r *rewriter) fieldsMade(stores []store, v *types.Var, released bool) (all []made) {
+// s.conn, err = dial(). If a literal releases the field, a value of any type counts. Each field is a
+// resource of its own: a store in one of them leaves the values of the rest.
+func (r *rewriter) fieldsMade(stores []store, v *types.Var, released []string) (all []made) {
 	for _, s := range stores {
 		_, field := ast.Unparen(s.to).(*ast.SelectorExpr)
-		if !field || r.first(s.to) != v || !r.takes(s.from) || !released && !r.isReleasable(r.info.TypeOf(s.to)) {
+		if !field || r.first(s.to) != v || !r.takes(s.from) {
 			continue
 		}
 		path := types.ExprString(s.to)
+		if !coversField(released, v, path) && !r.isReleasable(r.info.TypeOf(s.to)) {
+			continue
+		}
 		i := slices.IndexFunc(all, func(m made) bool { return m.path == path })
 		if i < 0 {
 			i, all = len(all), append(all, made{path: path})

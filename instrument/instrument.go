@@ -194,6 +194,7 @@ type rewriter struct {
 	// types of values that are released, see isReleasable and releasedTypes
 	releasable map[types.Type]bool
 	backs      []types.Type
+	entrusted  []result                 // see findEntrusted
 	promises   map[*types.TypeName]bool // types whose values complete themselves, see isPromise
 	prefix     string                   // of inserted names
 }

@@ -24,7 +24,7 @@ func Keeps(p Package, o Options) (all []Kept, err error) {
 		}
 		all = append(all, r.keptLoose(c)...)
 		all = append(all, r.keptFlags(c)...)
-		for _, s := range c.fanned {
+		for _, s := range append(c.entrusted(), c.fanned...) {
 			all = append(all, Kept{c.name, r.set.Position(s.first.Pos()), s.by.why(r)})
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func (s *survey) gapsOfLost(c *code) (at []token.Pos, gaps []Gap) {
 	closers := s.r.closersIn(s.r.storesOf(c))
 	for _, stretch := range c.byHand {
-		if !s.pollsIn(c, stretch) {
+		if stretch.by.entrusted || !s.pollsIn(c, stretch) {
 			continue
 		}
 		name, line := stretch.by.path, s.r.set.Position(stretch.by.waits[0].Pos()).Line

@@ -44,6 +44,8 @@ type fanOut struct {
 	cases  map[ast.Stmt]bool // clauses of select statements
 	some   bool              // a wait on one path is enough, if it comes before another start
 	asks   bool              // a wait on one path is enough, because each start is a request
+	// it is a resource, and the caller will defer its release, see entrusted.go
+	entrusted bool
 }
 
 // fanOuts returns the goroutines that the function both starts and waits for, other than by a

@@ -15,11 +15,12 @@ func (s *fannedStretch) has(p token.Pos) bool {
 // keepFanned registers the lines on which a poll in a stretch, or in a call there, would throw. A
 // task can be suspended there.
 func (r *rewriter) keepFanned(c *code) {
-	if len(c.fanned) == 0 {
+	all := append(c.entrusted(), c.fanned...)
+	if len(all) == 0 {
 		return
 	}
 	elsewhere := r.linesElsewhere(c)
-	for _, s := range c.fanned {
+	for _, s := range all {
 		r.linesIn(c, s, func(at token.Pos, call bool) {
 			switch line := r.placeOf(at); {
 			case !elsewhere[line]:
@@ -100,6 +101,8 @@ func (f *fanOut) why(r *rewriter) string {
 	switch {
 	case f.group:
 		why = "goroutines of %s work, and line %d waits for them"
+	case f.entrusted:
+		why = "%s may have to be released, and line %d returns it to a caller that defers that"
 	case f.asks:
 		why = "a goroutine has a request with %s, and line %d receives the answer"
 	}
