@@ -20,7 +20,8 @@ var libraries = []library{
 	{name: "expr", kind: "interpreter", module: "github.com/expr-lang/expr@v1.17.8"},
 	{name: "gval", kind: "interpreter", module: "github.com/PaesslerAG/gval@v1.2.4"},
 	{name: "casbin", kind: "interpreter", module: "github.com/casbin/casbin/v2@v2.135.0"},
-	{name: "opa", kind: "interpreter", module: "github.com/open-policy-agent/opa@v1.22.4", pkg: "v1/rego"},
+	{name: "opa", kind: "interpreter", module: "github.com/open-policy-agent/opa@v1.22.4", pkg: "v1/rego",
+		kept: "`Rego.Eval`, the last call of the operation, is kept"},
 
 	{name: "brotli", kind: "codec", module: "github.com/andybalholm/brotli@v1.2.8"},
 	{name: "zstd", kind: "codec", module: "github.com/klauspost/compress@v1.20.3", pkg: "zstd"},
