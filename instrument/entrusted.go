@@ -124,8 +124,8 @@ func (r *rewriter) returnedAt(c *code, at int) (all []ast.Expr) {
 }
 
 // entrustedBy returns the variables of a function that such a result uses when it is called, each
-// with the expressions: the variable, or parts of it. Like the calls of defer statements, the result
-// may release all that it uses.
+// with the expressions: the variable, or parts of it. Like the call of a defer statement, the
+// result may release all that it uses.
 func (r *rewriter) entrustedBy(c *code) map[*types.Var][]string {
 	all := map[*types.Var][]string{}
 	for _, res := range r.entrusted {
