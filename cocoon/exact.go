@@ -16,7 +16,8 @@ import (
 // stretches. They begin
 //
 //   - at a safe point of a task that computes and has used a part of a limit;
-//   - after a Block of such a task, if the limit is exactLead at most;
+//   - after a Block of such a task, if the limit is exactLead at most, or such tasks often wait
+//     unannounced;
 //   - if the limit is shortLead at most and threads lack cores, with the task, too, and after each
 //     Block.
 
@@ -36,7 +37,7 @@ const shortLead = 5 * oldCPU
 // goroutine, which runs in a slot and is not blocked.
 func (s *strand) beginStretch(now int64) {
 	k := s.loop.leads.Load()
-	if k == nil || k.least > exactLead {
+	if k == nil || k.least > s.longestExact() {
 		return
 	}
 	ran, lacking := s.running(now), s.loop.rt.cpu.lacking(now)
@@ -44,9 +45,23 @@ func (s *strand) beginStretch(now int64) {
 		return
 	}
 	lead := k.lead(s.loop.rt, s.task.class, s.core.Kind)
-	if lead <= exactLead && ran >= lead/8 || lead <= shortLead && lacking {
+	if s.isExact(lead, ran) || lead <= shortLead && lacking {
 		s.remembers().stretch.begin(now)
 	}
+}
+
+// longestExact returns exactLead, or Never if tasks of the class often wait unannounced: the look
+// that finds such a wait comes some time after its beginning.
+func (s *strand) longestExact() int64 {
+	if s.task.class.lent.Load() >= fewLooks {
+		return notify.Never
+	}
+	return exactLead
+}
+
+// isExact reports whether a stretch begins whenever the task gets a slot, once it has run for ran.
+func (s *strand) isExact(lead, ran int64) bool {
+	return lead != notify.Never && lead <= s.longestExact() && ran >= lead/8
 }
 
 // startsStretch notes the lead of a task that starts, if it is short, and begins a stretch then if

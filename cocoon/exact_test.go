@@ -3,6 +3,7 @@ package cocoon
 import (
 	"context"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -107,7 +108,7 @@ func TestStretchBoundsWhatItLeft(t *testing.T) {
 	g := <-began
 	eventually(t, "the goroutine to wait", func() bool { return goroutine.StatusOf(g) == goroutine.Waiting })
 	from := s.from
-	if off, known := s.look(g, from, from+wait, false); off != 0 || known {
+	if off, known := s.look(g, from, from+wait, false); off != nothingKnown || known {
 		t.Errorf("it may run again: no processor for %v, known: %t", time.Duration(off), known)
 	}
 	if off, known := s.look(g, from+wait/2, from+wait, true); off < wait/4 || off > wait/2 || known {
@@ -145,4 +146,84 @@ func TestShortTasksAreNotMeasured(t *testing.T) {
 	if earliest > lead/8+lead/50 {
 		t.Errorf("measured after %v at the earliest", earliest)
 	}
+}
+
+// A task whose slot is lent because it waits has not run for all the time until the look that found
+// it. A stretch tells how long it ran; otherwise half of the time since the last sample counts.
+func TestWaitBeforeTheLookIsNotRunning(t *testing.T) {
+	goroutine.Learn()
+	if !goroutine.CanTell() {
+		t.Skip("the status of goroutines is not to be had here")
+	}
+	const limit = 80 * time.Millisecond
+	for _, measured := range []bool{true, false} {
+		if measured && !kernel.ThreadTells {
+			continue
+		}
+		rt := start(t, Config{Slots: 1, StallAfter: -1})
+		_, err := rt.RegisterTimeLimit(TimeLimit{Func: "waits", Limit: limit})
+		must(t, err)
+		release, before := make(chan struct{}), make(chan [2]time.Duration, 1)
+		var g atomic.Uintptr
+		h := rt.Go(background, "waits", func(ctx context.Context) error {
+			runtime.LockOSThread() // no other goroutine uses the thread's time
+			defer runtime.UnlockOSThread()
+			s := strandOf(ctx)
+			for s.running(notify.Now()) < int64(limit/7) {
+			}
+			now := notify.Now()
+			if measured {
+				s.remembers().stretch.begin(now)
+			}
+			before <- [2]time.Duration{time.Duration(now), time.Duration(s.running(now))}
+			g.Store(goroutine.ID())
+			<-release
+			return nil
+		})
+		eventually(t, "the wait", func() bool { return g.Load() != 0 && goroutine.StatusOf(g.Load()) == goroutine.Waiting })
+		time.Sleep(3 * time.Millisecond)
+		must(t, rt.Run(background, "job", idle))
+		was := <-before
+		ran, most := h.Account().Running-was[1], time.Duration(notify.Now())-was[0]
+		if most -= min(most, time.Duration(sampleRunning)) / 2; measured {
+			most /= 2
+		}
+		if close(release); ran > most {
+			t.Errorf("a wait counts as %v of running, want %v at most; measured: %t", ran, most, measured)
+		}
+		must(t, h.Wait(background))
+	}
+}
+
+// A task that has lost its slot in an unannounced wait, and gets one at its next safe point, is
+// measured from there.
+func TestMeasuredWithTheSlotThatItGetsBack(t *testing.T) {
+	goroutine.Learn()
+	if !kernel.ThreadTells || !goroutine.CanTell() {
+		t.Skip("the system does not tell a thread's processor time, or the status of goroutines")
+	}
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "waits", Limit: 20 * time.Millisecond})
+	must(t, err)
+	release := make(chan struct{})
+	var g atomic.Uintptr
+	h := rt.Go(background, "waits", func(ctx context.Context) error {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		g.Store(goroutine.ID())
+		<-release
+		s := strandOf(ctx)
+		for s.lent.Load() {
+			rt.cpu.lacked(leastLack, notify.Now())
+			SafePoint(ctx)
+		}
+		if !s.stacks.Load().inStretch() {
+			t.Error("not measured")
+		}
+		return nil
+	})
+	eventually(t, "the wait", func() bool { return g.Load() != 0 && goroutine.StatusOf(g.Load()) == goroutine.Waiting })
+	must(t, rt.Run(background, "job", idle))
+	close(release)
+	must(t, h.Wait(background))
 }

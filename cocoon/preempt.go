@@ -144,6 +144,7 @@ func (s *strand) answerOnce(o maskState) (again bool) {
 	case s.lent.Load():
 		if s.dropLent(); s.regain(now) {
 			l.unlock()
+			s.beginStretch(now)
 			s.makeUp(left)
 			return true
 		}

@@ -205,11 +205,11 @@ func (s *strand) sampleLate(now int64) {
 
 // lookAtStretch subtracts the time until now that a task had no processor in its stretch
 // (exact.go), if it is in one. If it has left its stretch and stopped, least is the least time that
-// it had no processor, which the caller subtracts. Called by the timer, under the loop's lock.
+// it had no processor, which the caller subtracts, or nothingKnown. Called under the loop's lock.
 func (s *strand) lookAtStretch(now int64) (least int64, known bool) {
 	m := s.stacks.Load()
 	if m == nil {
-		return 0, false
+		return nothingKnown, false
 	}
 	status := s.status()
 	stopped := status == goroutine.Runnable || status == goroutine.Ready || status == goroutine.Waiting

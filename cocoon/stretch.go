@@ -60,11 +60,13 @@ func (s *stretch) end(now int64) (off int64) {
 
 // look is end for the timer, and the stretch continues from there. known is false if the goroutine
 // g is not in the stretch any more. If it has left it once, and stopped says that it has not run
-// again, off is the least time since sampled that it had no processor.
+// again, off is the least time since sampled that it had no processor. off is nothingKnown if the
+// stretch does not tell it.
 func (s *stretch) look(g uintptr, sampled, now int64, stopped bool) (off int64, known bool) {
 	if s == nil || !s.state.CompareAndSwap(stretchLives, stretchRead) {
-		return 0, false
+		return nothingKnown, false
 	}
+	off = nothingKnown
 	leaves, known := goroutine.LeavesOf(g)
 	switch {
 	case !known:
@@ -72,7 +74,9 @@ func (s *stretch) look(g uintptr, sampled, now int64, stopped bool) (off int64, 
 		off, known = s.readThread(g, leaves, s.from, now)
 	default:
 		if known = false; stopped && leaves == s.leaves+1 {
-			off, _ = s.readThread(g, leaves, max(s.from, sampled), now)
+			if least, ok := s.readThread(g, leaves, max(s.from, sampled), now); ok {
+				off = least
+			}
 		}
 	}
 	if !s.state.CompareAndSwap(stretchRead, stretchLives) {
@@ -80,6 +84,9 @@ func (s *stretch) look(g uintptr, sampled, now int64, stopped bool) (off int64, 
 	}
 	return off, known
 }
+
+// nothingKnown is less than any time.
+const nothingKnown = int64(-1)
 
 func (s *stretch) read(g uintptr, now int64) (off int64, known bool) {
 	leaves, known := goroutine.LeavesOf(g)
