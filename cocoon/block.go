@@ -149,15 +149,32 @@ func (s *strand) block() {
 	if s.parked.Load() {
 		s.comesUp()
 	}
-	l.lock()
-	now := notify.Now()
-	s.meet(now)
-	l.unseat(s, now)
-	s.dropLent()
-	l.core.Block(&s.core, now)
-	l.deliver(now)
+	taken := s.lockAtRest()
+	if now := notify.Now(); !taken {
+		s.meet(now)
+		l.unseat(s, now)
+		s.dropLent()
+		l.core.Block(&s.core, now)
+		l.deliver(now)
+	}
 	l.unlock()
 	s.blocked = true
+}
+
+// lockAtRest takes the loop's lock. While the task waits for the lock, it rests, because a crowd
+// that arrives may keep the lock for longer than a limit. lockAtRest reports whether the slot was
+// taken meanwhile.
+func (s *strand) lockAtRest() (taken bool) {
+	l := s.loop
+	if l.tryLock() {
+		return false
+	}
+	rests := s.mayRest()
+	if rests {
+		s.rest.Add(-notify.Now())
+	}
+	l.lock()
+	return rests && !s.endRest()
 }
 
 // unblock gets the task a slot again. message says that it is back from the wait for a message.

@@ -197,9 +197,11 @@ func (s *strand) endStretch() {
 	now := notify.Now()
 	if off := m.stretch.end(now); off >= worthALock {
 		s.loop.lock()
-		s.starve(off, now)
-		s.loop.rt.cpu.lacked(off, now)
-		s.sampled = max(s.sampled, now)
+		locked := notify.Now()
+		off += locked - now // it has waited for the lock
+		s.starve(off, locked)
+		s.loop.rt.cpu.lacked(off, locked)
+		s.sampled = max(s.sampled, locked)
 		s.loop.unlock()
 	}
 }
@@ -223,6 +225,7 @@ func (s *strand) startsLate() {
 	now := notify.Now()
 	if now-s.restedAt.Load() >= worthALock && !s.parked.Load() {
 		s.loop.lock()
+		now = notify.Now()   // it has waited for the lock, too
 		if s.sampled < now { // otherwise a sample has done so
 			s.starve(now-s.sampled, now)
 			s.sampled = now

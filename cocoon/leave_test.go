@@ -189,9 +189,9 @@ var amounts = map[string]func(*testing.T, *Runtime){
 	"time policies": func(t *testing.T, rt *Runtime) {
 		register(t, rt, Policy{Name: "tick", On: Every(100 * time.Microsecond), Expr: `task.running > duration("1h") ? throw("x") : continue()`})
 	},
-	"short limit": func(t *testing.T, rt *Runtime) {
-		_, err := rt.RegisterTimeLimit(TimeLimit{Func: "job", Limit: 5 * time.Millisecond})
-		must(t, err)
+	"short limit": func(t *testing.T, rt *Runtime) { // measured, and never applied
+		must(t, rt.RegisterState(map[string]any{"on": false}))
+		register(t, rt, Policy{Name: "limit", On: Every(time.Millisecond), Expr: `task.running > duration("5ms") and state.on ? throw("x") : continue()`})
 	},
 	"events": func(t *testing.T, rt *Runtime) {
 		must(t, rt.RegisterState(map[string]any{"seen": 0}))

@@ -10,13 +10,22 @@ import (
 // lock takes the lock. Tasks in open slots stay unknown, and may start and end meanwhile: see
 // open.go.
 func (l *Loop) lock() {
+	if !l.tryLock() {
+		l.guard.wait()
+		l.guard.owner.Store(goroutine.ID())
+	}
+}
+
+// tryLock takes the lock if it is free.
+func (l *Loop) tryLock() bool {
 	if underRace {
 		l.checkOrder()
 	}
 	if !l.guard.mu.TryLock() {
-		l.guard.wait()
+		return false
 	}
 	l.guard.owner.Store(goroutine.ID())
+	return true
 }
 
 // lockAll takes the lock and gathers, so that the caller sees every task of the loop, including its

@@ -22,6 +22,9 @@ import (
 //     begins to rest first says so and then reads the word. So at least one of the two sees the
 //     other.
 //
+// A task that waits for the loop's lock to give its slot up rests meanwhile, although other tasks
+// wait: they get the slot as soon as it has the lock (lockAtRest).
+//
 // A task in a brief call rests even while other tasks wait. Until its goroutine is found waiting,
 // only the looks of rule 2 take its slot: see brief.go.
 //

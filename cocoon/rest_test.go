@@ -6,6 +6,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/notify"
 )
 
 // A task in Block keeps its slot while no other task needs it, and no figure shows that. An
@@ -135,4 +138,55 @@ func TestCancelOfRest(t *testing.T) {
 	receive(t, "the task", blocked)
 	h.Cancel()
 	preemption(t, h.Wait(background))
+}
+
+// TestLockIsNotRunning: the wait for the loop's lock at the beginning of a Block does not count as
+// running, whether or not another goroutine takes the slot meanwhile.
+func TestLockIsNotRunning(t *testing.T) {
+	goroutine.Learn()
+	if !goroutine.CanTell() {
+		t.Skip("the status of goroutines is not to be had here")
+	}
+	const wait = 50 * time.Millisecond
+	var over atomic.Bool
+	defer over.Store(true)
+	go func() { // else the process's processor time shows that the task has not run
+		for !over.Load() {
+		}
+	}()
+	for _, take := range []bool{false, true} {
+		rt := start(t, Config{Slots: 1, StallAfter: -1})
+		l := rt.Loop()
+		began, blocks, end := make(chan uintptr), make(chan struct{}), make(chan struct{})
+		h := rt.Go(background, "job", func(ctx context.Context) error {
+			began <- goroutine.ID()
+			for {
+				select {
+				case <-blocks:
+					return Block(ctx, func() error { <-end; return nil })
+				default: // it must not wait, or its slot would be lent
+				}
+			}
+		})
+		g := <-began
+		other := rt.Go(background, "other", nothing)
+		eventually(t, "a task in the queue", func() bool { return l.Stats().Queued == 1 })
+		before := h.Account().Running
+		l.lock()
+		close(blocks)
+		eventually(t, "the wait for the lock", func() bool { return goroutine.StatusOf(g) == goroutine.Waiting })
+		time.Sleep(wait)
+		if take {
+			now := notify.Now()
+			l.takeRests(1, true, now)
+			l.deliver(now)
+		}
+		l.unlock()
+		must(t, other.Wait(background))
+		if ran := h.Account().Running - before; ran > wait/2 {
+			t.Errorf("running for %v of the %v for which it has waited for the lock; taken: %t", ran, wait, take)
+		}
+		close(end)
+		must(t, h.Wait(background))
+	}
 }
