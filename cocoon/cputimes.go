@@ -7,19 +7,22 @@ import (
 )
 
 // cpuClock reads the process's processor time. Only the timer's thread uses it, except for past and
-// lackedAt.
+// the atomic fields.
 type cpuClock struct {
 	at       int64 // of the newest reading; 0: there was none
 	past     pastCPU
 	sharers  sharers
 	counts   goroutineCounts
 	lackedAt atomic.Int64 // when a stretch last showed that a task's thread lacked a core
+	triedAt  atomic.Int64 // when the first of the latest trials began
+	trials   atomic.Int32 // since then
 }
 
 const (
 	lackedFor  = int64(time.Second)            // for how long it counts for other threads
 	leastLack  = int64(100 * time.Microsecond) // a shorter pause of a thread shows nothing
 	lackedStep = int64(10 * time.Millisecond)  // how exact lackedAt is
+	mostTrials = 16                            // in lackedFor
 )
 
 // lacked records that a task's thread had no core for off ns.
@@ -34,6 +37,16 @@ func (c *cpuClock) lacked(off, now int64) {
 func (c *cpuClock) lacking(now int64) bool {
 	at := c.lackedAt.Load()
 	return at != 0 && now-at < lackedFor
+}
+
+// tries reports whether a task that starts should be measured although nothing has shown that
+// threads lack cores. A few tasks in each lackedFor are: a lack would otherwise show only after it
+// had counted as the running time of the first tasks.
+func (c *cpuClock) tries(now int64) bool {
+	if at := c.triedAt.Load(); (at == 0 || now-at >= lackedFor) && c.triedAt.CompareAndSwap(at, now) {
+		c.trials.Store(0)
+	}
+	return c.trials.Load() < mostTrials && c.trials.Add(1) <= mostTrials
 }
 
 // pastCPU holds the latest readings of the process's processor time, at least oldCPU apart, and the

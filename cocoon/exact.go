@@ -19,7 +19,7 @@ import (
 //   - after a Block of such a task, if the limit is exactLead at most, or such tasks often wait
 //     unannounced;
 //   - if the limit is shortLead at most and threads lack cores, with the task, too, and after each
-//     Block.
+//     Block; a few tasks a second are measured in any case, to find that out.
 
 // exactLead is the longest lead for which stretches are measured: at the beginning of each, after a
 // Block, and at its end, two system calls take 0.5 µs together. Tasks with a longer one are sampled
@@ -65,7 +65,7 @@ func (s *strand) isExact(lead, ran int64) bool {
 }
 
 // startsStretch notes the lead of a task that starts, if it is short, and begins a stretch then if
-// threads lack cores. Otherwise a safe point begins one if the task runs on: most tasks end before
+// threads lack cores, or to find that out. Otherwise a safe point begins one if the task runs on: most tasks end before
 // that, and need no system calls. Called by the task's goroutine.
 func (s *strand) startsStretch(lead int64) {
 	m := s.stacks.Load()
@@ -82,7 +82,8 @@ func (s *strand) startsStretch(lead int64) {
 		m = s.remembers()
 	}
 	m.lead = lead
-	if from := s.runBase.Load(); !m.inStretch() && s.loop.rt.cpu.lacking(from) {
+	cpu := &s.loop.rt.cpu
+	if from := s.runBase.Load(); !m.inStretch() && (cpu.lacking(from) || cpu.tries(from)) {
 		m.stretch.begin(from)
 	}
 }

@@ -118,8 +118,9 @@ func TestStretchBoundsWhatItLeft(t *testing.T) {
 	<-began
 }
 
-// As long as no thread lacks a core, a task with a short lead makes no system calls in its first
-// moments. If it runs on, its safe points begin a stretch before an eighth of the lead is over.
+// As long as no thread lacks a core, all but a few tasks with a short lead make no system calls in
+// their first moments. If such a task runs on, its safe points begin a stretch before an eighth of
+// the lead is over.
 func TestShortTasksAreNotMeasured(t *testing.T) {
 	goroutine.Learn()
 	if !kernel.ThreadTells || !goroutine.CanTell() {
@@ -129,19 +130,24 @@ func TestShortTasksAreNotMeasured(t *testing.T) {
 	rt := start(t, Config{Slots: 1, Breath: -1})
 	must(t, newPolicyFile(t).load(t, rt, "policies:\n- {name: limit, every: 1ms, expr: 'task.running > duration(\""+lead.String()+
 		"\") and task.priority == 7 ? throw(\"long\") : continue()'}\n"))
-	earliest := lead
-	for range 20 { // on a busy machine a task may be away from its core just then
+	earliest, first := lead, 0
+	for range 20 + mostTrials { // on a busy machine a task may be away from its core just then
 		rt.cpu.lackedAt.Store(0)
+		rt.cpu.triedAt.Store(notify.Now())
 		must(t, rt.Run(background, "job", func(ctx context.Context) error {
 			s := strandOf(ctx)
 			if s.stacks.Load().inStretch() {
-				t.Error("measured from its start")
+				first++
+				return nil
 			}
 			for SafePoint(ctx); !s.stacks.Load().inStretch(); SafePoint(ctx) {
 			}
 			earliest = min(earliest, time.Duration(s.running(notify.Now())))
 			return nil
 		}))
+	}
+	if first == 0 || first > mostTrials {
+		t.Errorf("%d tasks were measured from their start; want 1 to %d", first, mostTrials)
 	}
 	if earliest > lead/8+lead/50 {
 		t.Errorf("measured after %v at the earliest", earliest)

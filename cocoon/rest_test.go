@@ -157,23 +157,20 @@ func TestLockIsNotRunning(t *testing.T) {
 	for _, take := range []bool{false, true} {
 		rt := start(t, Config{Slots: 1, StallAfter: -1})
 		l := rt.Loop()
-		began, blocks, end := make(chan uintptr), make(chan struct{}), make(chan struct{})
+		began, end := make(chan uintptr), make(chan struct{})
+		var blocks atomic.Bool
 		h := rt.Go(background, "job", func(ctx context.Context) error {
 			began <- goroutine.ID()
-			for {
-				select {
-				case <-blocks:
-					return Block(ctx, func() error { <-end; return nil })
-				default: // it must not wait, or its slot would be lent
-				}
+			for !blocks.Load() { // it must not wait, or its slot would be lent
 			}
+			return Block(ctx, func() error { <-end; return nil })
 		})
 		g := <-began
 		other := rt.Go(background, "other", nothing)
 		eventually(t, "a task in the queue", func() bool { return l.Stats().Queued == 1 })
 		before := h.Account().Running
 		l.lock()
-		close(blocks)
+		blocks.Store(true)
 		eventually(t, "the wait for the lock", func() bool { return goroutine.StatusOf(g) == goroutine.Waiting })
 		time.Sleep(wait)
 		if take {
