@@ -33,12 +33,14 @@ func (s *strand) makeUp(left int64) {
 //
 //go:noinline
 func (l *Loop) evaluateMissed(s *strand, left int64) {
+	from := notify.Now()
 	l.lock()
 	defer l.unlock()
 	now, gathered := notify.Now(), false
 	if l.isNew(s, now) {
 		return
 	}
+	s.excuse(from, now)
 	for _, b := range l.hub.Listeners(uint16(stubs.Tick)) {
 		if b.silent() || !b.ends || !b.watches(s) {
 			continue
@@ -53,6 +55,19 @@ func (l *Loop) evaluateMissed(s *strand, left int64) {
 		}
 		l.view.about(s, nil)
 		l.evaluateTick(b, now-since, now)
+	}
+}
+
+// excuse subtracts the time between from and now, in which the calling task has waited for the loop's
+// lock, and the time for which it had no processor just before, from its running time: the policies
+// are evaluated at once, and no sample comes first. Called under the loop's lock.
+func (s *strand) excuse(from, now int64) {
+	off := now - max(from, s.sampled)
+	if _, known := s.lookAtStretch(now); known { // without a wait: that ends a stretch
+		s.sampled = now
+	} else if off >= worthALock {
+		s.starve(off, now)
+		s.sampled = now
 	}
 }
 

@@ -124,3 +124,29 @@ func TestReturnsEvaluateLittle(t *testing.T) {
 		t.Errorf("%d evaluations of a policy that can only switch", n)
 	}
 }
+
+// TestWaitBeforeMissedPolicies: policies that are made up for do not count the wait for the loop's
+// lock just before as running, and count no time twice.
+func TestWaitBeforeMissedPolicies(t *testing.T) {
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
+	must(t, rt.Run(background, "job", func(ctx context.Context) error {
+		const wait = int64(20 * time.Millisecond)
+		s := strandOf(ctx)
+		for s.running(notify.Now()) < 2*wait {
+		}
+		s.loop.lockAll()
+		defer s.loop.unlock()
+		now := notify.Now()
+		s.sampled = now - 2*wait // no sample since then
+		before := s.core.Ran(now)
+		s.excuse(now-wait, now)
+		if off := before - s.core.Ran(now); off != wait {
+			t.Errorf("%v of a wait of %v do not count as running", time.Duration(off), time.Duration(wait))
+		}
+		s.excuse(now-wait, now)
+		if off := before - s.core.Ran(now); off != wait {
+			t.Errorf("again, %v of a wait of %v", time.Duration(off), time.Duration(wait))
+		}
+		return nil
+	}))
+}
