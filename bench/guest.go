@@ -9,6 +9,7 @@ import (
 // guestEffort is how much section guest measures.
 type guestEffort struct {
 	effort
+	runs     int // of a workload in each way, in each round; more, until the baseline has taken span
 	vector   int // values of each vector of the dot product
 	requests int // to suspend a guest, in each series
 	series   int // of requests, for each workload
@@ -20,6 +21,7 @@ type guestEffort struct {
 func guestSection(ctx context.Context, r *report) error {
 	return guestWith(ctx, r, guestEffort{
 		effort: effort{rounds: 11, span: 100 * time.Millisecond},
+		runs:   3,
 		vector: 4096 * 4096, requests: 500, series: 5, crowd: 10_000,
 	})
 }

@@ -64,7 +64,7 @@ func (w workload) measure(ctx context.Context, e guestEffort, wasm []byte) (o ov
 	var times, ratios [][]float64
 	var want uint64
 	for round := range e.rounds {
-		took, got, err := w.round(ctx, wasm, round%seldom == 0)
+		took, got, err := w.round(ctx, e, wasm, round%seldom == 0)
 		if err != nil {
 			return o, err
 		}

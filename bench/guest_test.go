@@ -16,7 +16,7 @@ func TestGuest(t *testing.T) {
 	t.Setenv("COREMARK", "")
 	var progress bytes.Buffer
 	r := &report{stdout: &bytes.Buffer{}, stderr: &progress, section: section{name: "guest"}}
-	e := guestEffort{effort: effort{rounds: 1, span: 20 * time.Millisecond}, vector: 1 << 16, requests: 100, series: 1, crowd: 20}
+	e := guestEffort{effort: effort{rounds: 1, span: 20 * time.Millisecond}, runs: 1, vector: 1 << 16, requests: 100, series: 1, crowd: 20}
 	if testing.Short() {
 		t.Skip("it multiplies matrices for seconds, and builds gofmt")
 	}

@@ -30,16 +30,9 @@ func tableOne(e guestEffort) []workload {
 // seldom is how many rounds there are for one of wazero's interruption, which takes too long.
 const seldom = 5
 
-// A workload runs in each way, in each round, at least leastRuns times, and until the baseline has
-// taken leastTime of processor time.
-const (
-	leastRuns = 3
-	leastTime = 150 * time.Millisecond
-)
-
 // round runs the workload in every way, and returns the shortest time that each took, and their
 // result. It leaves out wazero's interruption unless all are wanted.
-func (w workload) round(ctx context.Context, wasm []byte, all bool) (took []float64, result uint64, err error) {
+func (w workload) round(ctx context.Context, e guestEffort, wasm []byte, all bool) (took []float64, result uint64, err error) {
 	runs, closeAll, err := w.open(ctx, wasm)
 	defer func() { err = errors.Join(err, closeAll()) }()
 	if err != nil {
@@ -47,7 +40,7 @@ func (w workload) round(ctx context.Context, wasm []byte, all bool) (took []floa
 	}
 	runtime.GC() // of the last round's instances, so that it does not happen meanwhile
 	took = make([]float64, len(runs))
-	for n, baseline := 0, time.Duration(0); n < leastRuns || baseline < leastTime; n++ {
+	for n, baseline := 0, time.Duration(0); n < e.runs || baseline < e.span; n++ {
 		for i, run := range runs {
 			if err := ctx.Err(); err != nil {
 				return nil, 0, err
