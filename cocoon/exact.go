@@ -65,8 +65,8 @@ func (s *strand) isExact(lead, ran int64) bool {
 }
 
 // startsStretch notes the lead of a task that starts, if it is short, and begins a stretch then if
-// threads lack cores, or to find that out. Otherwise a safe point begins one if the task runs on: most tasks end before
-// that, and need no system calls. Called by the task's goroutine.
+// threads lack cores, or to find that out. Otherwise a safe point begins one if the task runs on:
+// most tasks end before that, and need no system calls. Called by the task's goroutine.
 func (s *strand) startsStretch(lead int64) {
 	m := s.stacks.Load()
 	if lead > shortLead {
@@ -198,11 +198,10 @@ func (s *strand) endStretch() {
 	now := notify.Now()
 	if off := m.stretch.end(now); off >= worthALock {
 		s.loop.lock()
-		locked := notify.Now()
-		off += locked - now // it has waited for the lock
-		s.starve(off, locked)
-		s.loop.rt.cpu.lacked(off, locked)
-		s.sampled = max(s.sampled, locked)
+		s.loop.rt.cpu.lacked(off, now)
+		locked := notify.Now() // it has waited for the lock, too
+		s.starve(off+locked-max(now, s.sampled), locked)
+		s.sampled = locked
 		s.loop.unlock()
 	}
 }

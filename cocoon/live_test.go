@@ -55,10 +55,10 @@ func TestWaitingTaskNeedsLittle(t *testing.T) {
 				t.Helper()
 				// Policies are evaluated when a task arrives and ends, and limits are when a task
 				// gets a slot. Both use stack, which counts for the policies. A garbage collection
-				// that ends meanwhile makes stacks grow, occasionally a third of them. The Go runtime
-				// allocates the records of goroutines and of their waits anew when its lists of free
-				// ones are on the other P: noise, which only adds, so that one of three measurements
-				// must hold.
+				// that ends meanwhile makes stacks grow, occasionally a third of them. The Go
+				// runtime allocates the records of goroutines and of their waits anew when its
+				// lists of free ones are on the other P: noise, which only adds, so that one of
+				// three measurements must hold.
 				usesStack := name == "events" || name == "short limit"
 				var h, s int64
 				for range 3 {

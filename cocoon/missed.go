@@ -58,9 +58,9 @@ func (l *Loop) evaluateMissed(s *strand, left int64) {
 	}
 }
 
-// excuse subtracts the time between from and now, in which the calling task has waited for the loop's
-// lock, and the time for which it had no processor just before, from its running time: the policies
-// are evaluated at once, and no sample comes first. Called under the loop's lock.
+// excuse subtracts the time between from and now, in which the calling task has waited for the
+// loop's lock, and the time for which it had no processor just before, from its running time: the
+// policies are evaluated at once, and no sample comes first. Called under the loop's lock.
 func (s *strand) excuse(from, now int64) {
 	off := now - max(from, s.sampled)
 	if _, known := s.lookAtStretch(now); known { // without a wait: that ends a stretch

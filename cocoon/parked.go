@@ -129,11 +129,11 @@ func (l *Loop) park(s *strand, now int64) (unannounced bool) {
 }
 
 // sampleWait samples a task whose slot is lent because its goroutine waits. The wait began before
-// the look that has found it. If the goroutine has stopped once since its stretch began, the stretch
-// tells when, at best. Otherwise it has waited more than once since then, or has moved to another
-// thread, and half of the time since the last sample counts. When all of it counted, a limit of 20
-// ms threw into tasks that had run for 2 and waited often, while other tasks waited for slots.
-// Called under the loop's lock.
+// the look that has found it. If the goroutine has stopped once since its stretch began, the
+// stretch tells when, at best. Otherwise it has waited more than once since then, or has moved to
+// another thread, and half of the time since the last sample counts. When all of it counted, a
+// limit of 20 ms threw into tasks that had run for 2 and waited often, while other tasks waited for
+// slots. Called under the loop's lock.
 func (s *strand) sampleWait(now int64) {
 	k := s.loop.leads.Load()
 	if k == nil {
