@@ -189,10 +189,17 @@ func (m *stackMemory) inStretch() bool {
 }
 
 // endStretch subtracts the time that the task had no processor in its stretch. Called by the task's
-// goroutine before anything that does not count as running.
+// goroutine before anything that does not count as running. If the task is going to wait, it keeps
+// no stacks of a request that is over.
 func (s *strand) endStretch() {
 	m := s.stacks.Load()
-	if m == nil || m.stretch.state.Load() == noStretch {
+	if m == nil {
+		return
+	}
+	if m.masked != nil && s.requests.Load() == 0 {
+		m.masked = nil
+	}
+	if m.stretch.state.Load() == noStretch {
 		return
 	}
 	now := notify.Now()

@@ -24,6 +24,7 @@ func inUse() (heap, stack int64) {
 // TestWaitingTaskNeedsLittle: a waiting task costs at most 1 KiB in addition to its goroutine, and
 // the goroutine's stack need not grow.
 func TestWaitingTaskNeedsLittle(t *testing.T) {
+	noteLocked() // programs of cocoon build have such lines
 	n := longtest.Count(4000, 500)
 	var gate chan struct{}
 	// crowd returns the memory per goroutine of n goroutines while they wait.
@@ -84,26 +85,28 @@ func TestWaitingTaskNeedsLittle(t *testing.T) {
 	}
 }
 
-// TestBlockedTaskKeepsNoChecks: what the timer found while a task ran is not kept while it waits.
-func TestBlockedTaskKeepsNoChecks(t *testing.T) {
+// TestBlockedTaskKeepsLittle: what the timer found while a task ran, and the stacks of a request
+// that is over, are not kept while the task waits.
+func TestBlockedTaskKeepsLittle(t *testing.T) {
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.Run(background, "job", func(ctx context.Context) error {
 		s := strandOf(ctx)
 		kept := func() (kept bool) {
 			s.loop.lock()
 			defer s.loop.unlock()
-			return s.checks != nil
+			return s.checks != nil || s.stacks.Load().masked != nil
 		}
 		s.loop.lock()
 		s.checked()
 		s.loop.unlock()
+		s.remembers().masked = new(maskedStacks)
 		if !kept() {
-			t.Error("a task that runs has none")
+			t.Error("a task that runs has nothing")
 		}
 		return Block(ctx, func() error {
 			must(t, rt.Go(background, "other", nothing).Wait(background)) // it takes the slot
 			if kept() {
-				t.Error("a blocked task has them")
+				t.Error("a blocked task has it")
 			}
 			return nil
 		})

@@ -57,13 +57,14 @@ func (s *strand) findMask() maskState {
 	if m.masked == nil {
 		m.masked = new(maskedStacks)
 	}
-	m.masked.about(p, &s.sections, held, kept)
+	met := m.masked
+	met.about(p, &s.sections, held, kept)
 	sum, known := goroutine.StackSum()
-	if at, seen := m.masked.find(sum); known && seen && !p.mustSay() {
+	if at, seen := met.find(sum); known && seen && !p.mustSay() {
 		o.masked, o.cleansUp = at.masked, at.cleansUp
 		return o
 	}
-	if f := &m.masked.by; s.inserted && !p.mustSay() && (f.masks || o.asked == wantThrow && !o.lent) && f.stays() {
+	if f := &met.by; s.inserted && !p.mustSay() && (f.masks || o.asked == wantThrow && !o.lent) && f.stays() {
 		o.masked, o.cleansUp = f.masks, !f.masks
 		return o
 	}
@@ -80,8 +81,8 @@ func (s *strand) findMask() maskState {
 		s.loop.rt.passOver(&w)
 	}
 	if known && (o.masked || o.cleansUp) {
-		m.masked.add(maskedStack{sum, o.masked, o.cleansUp})
-		m.masked.by.Frame, m.masked.by.masks = w.masking(p)
+		met.add(maskedStack{sum, o.masked, o.cleansUp})
+		met.by.Frame, met.by.masks = w.masking(p)
 	}
 	if (o.masked || o.cleansUp) && p.mustSay() {
 		p.say(s, &w)
