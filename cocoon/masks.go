@@ -33,7 +33,7 @@ type maskedOn struct {
 
 // stackMemory keeps the results of the goroutine's looks at its stack.
 type stackMemory struct {
-	cgoSeen int64         // the process's calls of C when the stack was last found free of callbacks
+	cgoSeen int64         // calls of C when the stack was last found free of callbacks
 	masked  *maskedStacks // nil before it is first needed: it is large
 	busy    bool          // it walks the stack now, or see deafen
 	stretch stretch
