@@ -9,7 +9,7 @@ import (
 // guestEffort is how much section guest measures.
 type guestEffort struct {
 	effort
-	runs     int // of a workload in each way, in each round; more, until the baseline has taken span
+	runs     int // of a workload in each way and round; more, until the baseline has taken span
 	vector   int // values of each vector of the dot product
 	requests int // to suspend a guest, in each series
 	series   int // of requests, for each workload

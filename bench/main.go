@@ -28,7 +28,7 @@ var everyCore = runtime.NumCPU()
 var sections = []section{
 	{"fair", "three tenants that saturate a loop: their shares of the slot time, medians of three rounds of 3 s (20 s)", 1, fair},
 	{"grpc", "a gRPC server whose calls are tasks and gRPC alone: medians of 100 rounds of 50 ms; and how load moves away (1 min)", everyCore, grpcSection},
-	{"guest", "WebAssembly guests: what epochs and fuel cost, beside wasmtime and wazero alone, medians of 11 rounds; calls, switches, suspension, memory and rewriting (4 min)", 0, guestSection},
+	{"guest", "WebAssembly guests: what epochs and fuel cost, beside wasmtime and wazero alone, medians of 11 rounds; calls, switches, suspension, memory and rewriting (5 min)", 0, guestSection},
 	{"hol", "gets behind long scans in a net/http server: the example hol, median of three runs (2 min)", 1, hol},
 	{"http", "a net/http server that says hello, or sends 16 KB, with the middleware, with policies, and without: medians of 400 rounds of 0.15 s each (2 min)", everyCore, httpSection},
 	{"limits", "the processor time of a task that a limit throws, alone and beside busy goroutines: medians of nine (10 s)", 0, limits},

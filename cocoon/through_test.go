@@ -167,7 +167,7 @@ func TestNoSuspensionUnderTheLockOfADeferredCall(t *testing.T) {
 	var under, held atomic.Bool
 	done := false
 	var other *Handle
-	for n := 0; other == nil; n++ { // on a slow machine the limit may come before the first statement
+	for n := 0; other == nil; n++ { // the limit may come before the first statement
 		if n == 100 {
 			t.Fatal("the task is always thrown into before it begins")
 		}

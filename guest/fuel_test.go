@@ -22,6 +22,19 @@ var recursion = []byte("\x00asm\x01\x00\x00\x00\x01\x06\x01\x60\x01\x7f\x01\x7f\
 	"\x20\x00\x41\x01\x6b\x10\x00\x23\x00\x6a\x24\x00" +
 	"\x20\x00\x41\x01\x71\x04\x40\x23\x00\x20\x00\x6a\x24\x00\x0b\x41\x01\x0b")
 
+// paced returns an instance of recursion with fuel, which first calls the host after pace units.
+func paced(t *testing.T, c Config, pace int64) (in *Instance, closeAll func()) {
+	t.Helper()
+	c.Mechanism, c.Runtime = Fuel, engine(t)
+	m, err := Compile(background, recursion, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in = instance(t, m)
+	in.pace.units = pace
+	return in, func() { c.Runtime.Close(background) }
+}
+
 // TestFuelOfRecursion: a recursion stops at the same instruction for each budget, on its way there
 // and on its way back, at whatever pace it calls the host.
 func TestFuelOfRecursion(t *testing.T) {
@@ -29,17 +42,12 @@ func TestFuelOfRecursion(t *testing.T) {
 	const n = 10_000
 	// stop returns where a call stops, and how much it has used.
 	stop := func(budget, pace int64) (g, used uint64, stopped bool) {
-		c := Config{Mechanism: Fuel, Loop: rt.Loop(), Budget: budget, Runtime: engine(t)}
-		defer c.Runtime.Close(background)
-		m, err := Compile(background, recursion, c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in := instance(t, m)
-		in.pace.units = pace
+		in, closeAll := paced(t, Config{Loop: rt.Loop(), Budget: budget}, pace)
+		defer closeAll()
 		thread := in.Spawn(background, "f", n)
 		var fuel *FuelError
-		if _, err = thread.Wait(background); err != nil && !errors.As(err, &fuel) {
+		_, err := thread.Wait(background)
+		if err != nil && !errors.As(err, &fuel) {
 			t.Fatal(err)
 		}
 		return in.Module().ExportedGlobal("g").Get(), uint64(thread.FuelUsed()), err != nil
@@ -77,15 +85,9 @@ func TestFuelEndsAtAnyPace(t *testing.T) {
 	// ends returns what a thread has used when the first frame ends, and where its last slice would
 	// have ended, which follows from the ends of all slices before.
 	ends := func(fuel, pace int64) (frame, slice int64) {
-		c := Config{Mechanism: Fuel, Loop: rt.Loop(), FuelSlice: fuel, Runtime: engine(t)}
-		defer c.Runtime.Close(background)
-		m, err := Compile(background, recursion, c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in := instance(t, m)
+		in, closeAll := paced(t, Config{Loop: rt.Loop(), FuelSlice: fuel}, pace)
+		defer closeAll()
 		in.Pause()
-		in.pace.units = pace
 		thread := in.Spawn(background, "f", 1000)
 		if left, err := in.RunFuel(background, fuel); left != 1 || err != nil {
 			t.Fatalf("%d threads left, %v", left, err)
