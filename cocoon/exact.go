@@ -215,12 +215,11 @@ func (s *strand) endStretch() {
 
 // remembers returns the strand's memory, which is made when it is first needed.
 func (s *strand) remembers() *stackMemory {
-	m := s.stacks.Load()
-	if m == nil {
-		m = new(stackMemory)
-		s.stacks.Store(m)
+	if m := s.stacks.Load(); m != nil {
+		return m
 	}
-	return m
+	s.stacks.CompareAndSwap(nil, new(stackMemory)) // the goroutine and the timer may both need it
+	return s.stacks.Load()
 }
 
 // worthALock is the least time without a processor that is worth the loop's lock.

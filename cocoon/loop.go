@@ -53,6 +53,7 @@ type Loop struct {
 	setting           bool      // setAll runs
 	asks              *strand   // which task looks for a slot just now, see lendTo
 
+	survey  survey
 	usage   usage
 	meter   *meter                   // nil: no policy reads what it measures
 	tenants map[stubs.NameID]*tenant // that have an account

@@ -33,12 +33,21 @@ type maskedOn struct {
 
 // stackMemory keeps the results of the goroutine's looks at its stack.
 type stackMemory struct {
-	cgoSeen int64         // calls of C when the stack was last found free of callbacks
-	masked  *maskedStacks // nil before it is first needed: it is large
-	busy    bool          // it walks the stack now, or see deafen
-	stretch stretch
-	onP     onP
-	lead    int64 // the task's, if it is short: then stretches measure all its running
+	cgoSeen  int64         // calls of C when the stack was last found free of callbacks
+	masked   *maskedStacks // nil before it is first needed: it is large
+	busy     bool          // it walks the stack now, or see deafen
+	stretch  stretch
+	onP      onP
+	surveyed surveyed
+	lead     int64 // the task's, if it is short: then stretches measure all its running
+}
+
+// surveys returns what surveys say, or nil if there is no memory.
+func (m *stackMemory) surveys() *surveyed {
+	if m == nil {
+		return nil
+	}
+	return &m.surveyed
 }
 
 // sawFree reports whether the stack was last found free of callbacks at that number of calls of C.

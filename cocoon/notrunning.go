@@ -79,3 +79,20 @@ func (s *strand) served(now int64, cpu *cpuSample) int64 {
 	}
 	return cpu.share(span, used)
 }
+
+// overcounted returns how much of the time span since the last sample of s exceeds what the surveys
+// say, or 0 if they do not cover the task. Called under the loop's lock.
+func (s *strand) overcounted(span, now int64) (off int64) {
+	if of := s.stacks.Load().surveys(); s.loop.survey.covers(of, s.core.Arrived()) {
+		off = min(span, max(0, s.core.Ran(now)-of.ran))
+	}
+	return off
+}
+
+// addFound adds the time d to the running time of a task that a survey has found running without a
+// slot: nothing else counts it. Called under the loop's lock.
+func (s *strand) addFound(d, now int64) {
+	if s.core.Count(d, now) > 0 {
+		s.runBase.Store(now - s.core.Ran(now))
+	}
+}

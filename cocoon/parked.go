@@ -131,9 +131,9 @@ func (l *Loop) park(s *strand, now int64) (unannounced bool) {
 // sampleWait samples a task whose slot is lent because its goroutine waits. The wait began before
 // the look that has found it. If the goroutine has stopped once since its stretch began, the
 // stretch tells when, at best. Otherwise it has waited more than once since then, or has moved to
-// another thread, and half of the time since the last sample counts. When all of it counted, a
-// limit of 20 ms threw into tasks that had run for 2 and waited often, while other tasks waited for
-// slots. Called under the loop's lock.
+// another thread, and surveys bound how much of the time since the last sample counts. When all of
+// it counted, a limit of 20 ms threw into tasks that had run for 2 and waited often, while other
+// tasks waited for slots. Called under the loop's lock.
 func (s *strand) sampleWait(now int64) {
 	k := s.loop.leads.Load()
 	if k == nil {
@@ -146,10 +146,7 @@ func (s *strand) sampleWait(now int64) {
 	span := now - s.sampled
 	off, known := s.lookAtStretch(now)
 	if !known {
-		if off == nothingKnown {
-			off = min(span, samplesOf(lead)) / 2
-		}
-		if off = min(off, span); off > 0 {
+		if off = min(max(off, s.unproved(span, lead, now)), span); off > 0 {
 			s.core.Discount(off, true, now)
 			s.runBase.Store(now - s.core.Ran(now))
 		}

@@ -158,7 +158,7 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 		}
 		off = max(off, span-served)
 	}
-	off = max(off, min(least, span))
+	off = max(off, min(least, span), s.overcounted(span, now))
 	if k.waitsSince != 0 {
 		// It waited at the last sample: assume it ran for half of the time since then at most, and
 		// not for long.

@@ -33,7 +33,8 @@ func (rt *Runtime) onTimer(now int64) (next int64) {
 func (l *Loop) onTimer(now int64, cpu cpuSample) (next int64) {
 	l.lock()
 	defer l.unlock()
-	next = min(l.ticks(now, cpu), l.endContexts(now))
+	next = l.makeSurvey(now)
+	next = min(next, l.ticks(now, cpu), l.endContexts(now))
 	for i := range l.slots {
 		if s := l.slots[i].firm(); s != nil {
 			next = min(next, s.repeat(now), l.checkStall(s, now), s.probe(now), s.beat(now))

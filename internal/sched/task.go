@@ -115,6 +115,24 @@ func (t *Task) Ran(now int64) int64 {
 	return t.account.Running
 }
 
+// Count adds to the running time of t up to d of the time that counts as blocked: its goroutine ran
+// then. It returns how much it added.
+func (t *Task) Count(d, now int64) (added int64) {
+	blocked := t.account.Blocked
+	if t.state == Blocked {
+		blocked += max(0, now-t.since)
+	}
+	if d = min(d, blocked); d <= 0 {
+		return 0
+	}
+	t.account.Running += d
+	t.account.Blocked -= d
+	if t.Group != nil {
+		t.Group.running += d
+	}
+	return d
+}
+
 // Discount subtracts d from the running time of a task that runs: for that time the task held its
 // slot and waited for something else (blocked), or for a processor. The shell must not report the
 // same time twice.
