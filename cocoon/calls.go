@@ -11,7 +11,7 @@ import (
 
 func init() {
 	inside.CallOrThrow, inside.CallToEnd, inside.CallAnyway = callOrThrow, callToEnd, callAnyway
-	inside.Insist = insist
+	inside.Insist, inside.Returned = insist, returned
 }
 
 // callOrThrow is inside.CallOrThrow.
@@ -71,4 +71,16 @@ func insist(ctx context.Context, err error) error {
 		}
 	}
 	return err
+}
+
+// returned is inside.Returned.
+func returned(ctx context.Context) error {
+	s := strandOf(ctx)
+	if s == nil || s.requests.Load()&wantThrow == 0 {
+		return nil
+	}
+	if p, _ := s.pendingThrow(true); p != nil && p.returned && s.relation(ctx) != stays {
+		return p.err
+	}
+	return nil
 }

@@ -264,7 +264,8 @@ type throwRequest struct {
 	// lock
 	ranBefore int64
 	told      atomic.Bool // the throw was logged
-	refused   int         // how many calls have returned it; owned by the task's goroutine
+	refused   int         // how often insist has seen it; owned by the task's goroutine
+	returned  bool        // a call has returned it; owned by the task's goroutine
 	// ends the context of a task that unwinds slowly; owned by the task's goroutine
 	ends *time.Timer
 }

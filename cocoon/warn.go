@@ -59,13 +59,19 @@ func (s *strand) warn(ctx context.Context, before bool) error {
 		return nil
 	}
 	if !before && !s.bubbled && s.endsFor(p.section, ctx) {
-		return p.err
+		return p.refuse()
 	}
 	s.endFor(s.task, p.section, p.err)
 	if refuses && (p.section != 0 || ctx.Err() != nil) {
-		return p.err
+		return p.refuse()
 	}
 	return nil
+}
+
+// refuse returns the throw as the error of a call. Called by the task's goroutine.
+func (p *throwRequest) refuse() error {
+	p.returned = true
+	return p.err
 }
 
 // pendingThrow returns the pending throw, if there is one, and whether it refuses calls.
@@ -107,7 +113,7 @@ func (s *strand) refusesNow(ctx context.Context, before bool) error {
 		return nil
 	}
 	if p, _ := s.pendingThrow(true); p != nil && s.endsFor(p.section, ctx) {
-		return p.err
+		return p.refuse()
 	}
 	return s.warn(ctx, before)
 }

@@ -12,7 +12,7 @@ import (
 
 // BeginTx implements driver.ConnBeginTx.
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	t := &tx{ctx: ctx, since: inside.Unwinding(ctx)}
+	t := &tx{ctx: ctx, since: interrupted(ctx)}
 	theirs := ctx
 	if cocoon.TaskOf(ctx) != nil {
 		t.lasting = last(ctx)
@@ -59,6 +59,16 @@ type tx struct {
 	since   error    // the throw during which it began, as clean-up; or nil
 }
 
+// interrupted returns the throw that has interrupted the code of a task: it unwinds the code, or a
+// call has returned it. A throw into a section does not end the context, so it refuses only the call
+// for which it was made, and code that ignores the error goes on with the other calls.
+func interrupted(ctx context.Context) error {
+	if throw := inside.Unwinding(ctx); throw != nil {
+		return throw
+	}
+	return inside.Returned(ctx)
+}
+
 // ended is called when the driver no longer needs its context.
 func (t *tx) ended() {
 	if t.lasting != nil {
@@ -68,10 +78,11 @@ func (t *tx) ended() {
 
 // Commit implements driver.Tx. If a throw is due, Commit rolls back: after a Commit, whatever it
 // returned, database/sql assumes that the transaction on the connection has ended. It also rolls
-// back if a throw has unwound the code that began the transaction: a deferred function that commits
-// unless its function has failed sees no error, and would commit half of the work.
+// back if a throw has interrupted the code that began the transaction: a deferred function that
+// commits unless its function has failed sees no error, and code that ignores the error of a
+// statement goes on. Both would commit half of the work.
 func (t *tx) Commit() error {
-	if throw := inside.Unwinding(t.ctx); throw != nil && throw != t.since {
+	if throw := interrupted(t.ctx); throw != nil && throw != t.since {
 		return errors.Join(throw, t.Rollback())
 	}
 	called := false

@@ -85,6 +85,10 @@ var CutShort func(ctx context.Context) error
 // Inserted reports whether the task of ctx, on its own goroutine, is inside such a section.
 var Inserted func(ctx context.Context) bool
 
+// Returned returns the pending throw into the task of ctx, or into a section of it, if a call has
+// returned this throw as its error, and ctx may end with the task. Otherwise it returns nil.
+var Returned func(ctx context.Context) error
+
 // OnThrow calls fn on a separate goroutine when a throw into the task of ctx has ended the task's
 // context. It is a context.AfterFunc that makes no contexts, because most tasks never need one. For
 // some contexts OnThrow uses context.AfterFunc, so fn may also be called when the context ends for
