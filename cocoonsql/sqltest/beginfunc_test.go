@@ -138,3 +138,32 @@ func TestPgxSlotsInASection(t *testing.T) {
 		t.Errorf("%d rows of the section and %d of the rest; want 0 and 1", first, second)
 	}
 }
+
+// TestPgxInTxInASection checks that InTx does not commit while a throw into a section around it is
+// pending. The function ignores the throw, which its second statement returns.
+func TestPgxInTxInASection(t *testing.T) {
+	pool := pgxPool(t, 1)
+	ctx := context.Background()
+	_, err := pool.Exec(ctx, "drop table if exists whole; create table whole (part int)")
+	tasktest.Must(t, err)
+	rt := tasktest.Start(t, cocoon.Config{})
+	throwAtCalls(t, rt)
+	tasktest.Must(t, rt.Run(ctx, "job", func(ctx context.Context) error {
+		_, thrown := cocoon.Section(ctx, "transaction", func() (int, error) {
+			return 0, recipes.InTx(ctx, pool, func(tx recipes.Slots) error {
+				tx.Exec(ctx, "insert into whole values (1)")
+				runLong()
+				tx.Exec(ctx, "insert into whole values (2)")
+				return nil
+			})
+		})
+		var throw *cocoon.PreemptedError
+		if !errors.As(thrown, &throw) {
+			t.Errorf("the section ended with %v; want the throw", thrown)
+		}
+		return nil
+	}))
+	if first, second := parts(t, pool); first != 0 || second != 0 {
+		t.Errorf("%d first and %d second statements are in force; want none", first, second)
+	}
+}

@@ -86,7 +86,7 @@ func InTx(ctx context.Context, db interface {
 	if err := f(Slots{tx}); err != nil {
 		return err
 	}
-	return cocoon.BlockCall(ctx, func() error {
+	return cocoon.Block(ctx, func() error { // a safe point: a pending throw rolls back
 		if ctx.Err() != nil { // pgx would neither release nor roll back a savepoint, and close a connection
 			return context.Cause(ctx)
 		}
