@@ -68,11 +68,15 @@ func (r *heldResponse) abort() {
 	panic(http.ErrAbortHandler)
 }
 
-// begin sends the first bytes if they may still be in net/http's buffers. A client that gets nothing
-// at all on a connection that it has used before takes this for the end of an idle connection, and
-// sends its request again by itself: a stopped request would run twice.
+// begin sends the first bytes if they may still be in the buffers of net/http or of a surrounding
+// middleware. A client that gets nothing at all on a connection that it has used before takes this
+// for the end of an idle connection, and sends its request again by itself: a stopped request would
+// run twice.
 func (r *heldResponse) begin() {
-	if !r.sent || r.passed > sentAt || r.exposed || r.err != nil || r.request.ProtoMajor != 1 || r.endsWithConnection() {
+	if !r.sent || r.exposed || r.err != nil || r.request.ProtoMajor != 1 || r.endsWithConnection() {
+		return
+	}
+	if r.passed > mayKeep && innermost(r.under) == r.under {
 		return
 	}
 	if c := r.control(); c.SetWriteDeadline(time.Now().Add(arrived)) == nil { // the client may not read

@@ -19,8 +19,12 @@ const (
 	// returned never blocks.
 	holdSize = 2048
 
-	// sentAt is how many bytes net/http needs before it sends the first of them: its two buffers.
+	// sentAt is how many bytes in small writes net/http needs before it sends the first of them.
 	sentAt = 4096
+
+	// mayKeep is how many bytes net/http keeps in its two buffers at most. A large write bypasses
+	// the first buffer, and fills the second before the first.
+	mayKeep = 2048 + 4096
 
 	// firstPart is how many bytes are collected for each write until then, so that a client gets
 	// the header about as early as without Cocoon.
