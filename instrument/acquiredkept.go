@@ -33,6 +33,14 @@ type store struct {
 	element, adds bool
 }
 
+// values returns the stored value, or what append adds.
+func (s store) values() []ast.Expr {
+	if s.adds {
+		return ast.Unparen(s.from).(*ast.CallExpr).Args[1:]
+	}
+	return []ast.Expr{s.from}
+}
+
 // storesOf returns the function's assignments, without the assignments of its literals.
 func (r *rewriter) storesOf(c *code) (all []store) {
 	add := func(n ast.Node, to, from ast.Expr) {

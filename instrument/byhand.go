@@ -51,7 +51,7 @@ func (r *rewriter) byHandStretches(c *code) {
 			}
 		}
 	})
-	entrusted := r.entrustedBy(c)
+	entrusted := r.entrustedBy(c, stores)
 	fields := r.addReturned(c, stores, entrusted, ends)
 	r.addPassedOn(c, ends)
 	if len(ends) == 0 {
@@ -64,12 +64,22 @@ func (r *rewriter) byHandStretches(c *code) {
 		if _, isLater := later[resource{v, ""}]; isLater {
 			continue
 		}
-		for _, m := range append(fields[v], made{v.Name(), makers[v]}) {
+		all := append(fields[v], made{v.Name(), makers[v]})
+		if coversField(entrusted[v], v, v.Name()) {
+			all = append(all, made{v.Name(), r.collected(c, stores, makers, v)})
+		}
+		if isParam := v.Kind() == types.ParamVar || v.Kind() == types.RecvVar; isParam && len(entrusted[v]) > 0 {
+			all = append(all, made{entrusted[v][0], r.lastUses(c, v, entrusted[v])})
+		}
+		for _, m := range all {
 			if len(m.stores) == 0 {
 				continue
 			}
 			by := &fanOut{awaiting: awaiting{of: v, path: m.path}, starts: m.stores, waits: ends[v], some: true}
 			by.entrusted = coversField(entrusted[v], v, m.path)
+			if m.path == v.Name() {
+				by.keeps = r.keepers(m.stores, v)
+			}
 			if stretch := stretchOf(g, c, by); stretch != nil {
 				c.byHand = append(c.byHand, stretch)
 			}

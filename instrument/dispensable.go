@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 )
@@ -44,7 +45,8 @@ func (r *rewriter) isDispensable(s store) bool {
 	return dispensable
 }
 
-// releasesLittle reports whether a value is nil, or a literal of which all calls are dispensable.
+// releasesLittle reports whether a value is nil, or a literal which makes only dispensable calls. A
+// literal that receives, sends or assigns may give a place back.
 func (r *rewriter) releasesLittle(value ast.Expr) bool {
 	lit, ok := ast.Unparen(value).(*ast.FuncLit)
 	if !ok {
@@ -52,9 +54,14 @@ func (r *rewriter) releasesLittle(value ast.Expr) bool {
 	}
 	little := true
 	ast.Inspect(lit.Body, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok {
-			f, ok := r.object(ast.Unparen(call.Fun)).(*types.Func)
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			f, ok := r.object(ast.Unparen(n.Fun)).(*types.Func)
 			little = little && ok && dispensable[f.FullName()]
+		case *ast.UnaryExpr:
+			little = little && n.Op != token.ARROW
+		case *ast.SendStmt, *ast.AssignStmt, *ast.IncDecStmt:
+			little = false
 		}
 		return little
 	})

@@ -2,6 +2,7 @@ package instrument
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 )
@@ -36,8 +37,14 @@ func (r *rewriter) findEntrusted() {
 		deferred := map[types.Object]bool{}
 		for _, l := range r.laterCalls(c) {
 			r.usesLater(l, func(e ast.Expr, how usage) {
-				if id, ok := ast.Unparen(e).(*ast.Ident); ok && how == operated && isFinisher(r.info.TypeOf(id)) {
-					deferred[r.info.Uses[id]] = true
+				if how != operated || !isFinisher(r.info.TypeOf(e)) {
+					return
+				}
+				switch e := ast.Unparen(e).(type) {
+				case *ast.Ident:
+					deferred[r.info.Uses[e]] = true
+				case *ast.CallExpr: // defer open()()
+					r.entrust(e, 0)
 				}
 			})
 		}
@@ -47,14 +54,21 @@ func (r *rewriter) findEntrusted() {
 	}
 }
 
-// isFinisher reports whether values of a type are functions that may release something. Without a
-// function that cancels a context, the context ends a little later.
+// isFinisher reports whether values of a type are functions that may release something, or contain
+// such functions as elements. Without a function that cancels a context, the context ends a little
+// later.
 func isFinisher(t types.Type) bool {
 	if t == nil || isOfContext(t) {
 		return false
 	}
+	switch all := t.Underlying().(type) {
+	case *types.Slice:
+		t = all.Elem()
+	case *types.Map:
+		t = all.Elem()
+	}
 	_, ok := t.Underlying().(*types.Signature)
-	return ok
+	return ok && !isOfContext(t)
 }
 
 // entrustFrom adds the results from which the function assigns variables.
@@ -125,8 +139,8 @@ func (r *rewriter) returnedAt(c *code, at int) (all []ast.Expr) {
 
 // entrustedBy returns the variables of a function that such a result uses when it is called, each
 // with the expressions: the variable, or parts of it. Like the call of a defer statement, the
-// result may release all that it uses.
-func (r *rewriter) entrustedBy(c *code) map[*types.Var][]string {
+// result may release all that it uses, and what the function stores there.
+func (r *rewriter) entrustedBy(c *code, stores []store) map[*types.Var][]string {
 	all := map[*types.Var][]string{}
 	for _, res := range r.entrusted {
 		if res.of != c {
@@ -136,11 +150,125 @@ func (r *rewriter) entrustedBy(c *code) map[*types.Var][]string {
 			if r.releasesLittle(e) {
 				continue
 			}
-			r.usesLater(laterCall{call: &ast.CallExpr{Fun: e}}, func(e ast.Expr, how usage) {
-				if v := r.first(e); v != nil && how >= passed && c.declares(v) && !r.isNoResource(e) {
-					all[v] = append(all[v], types.ExprString(holder(e)))
+			r.usedBy(c, e, func(v *types.Var, path string) { all[v] = append(all[v], path) })
+		}
+	}
+	r.addStored(c, stores, all)
+	return all
+}
+
+// addStored adds the variables that the function stores in variables of all, or in their parts. A
+// literal in a variable of its own is known already.
+func (r *rewriter) addStored(c *code, stores []store, all map[*types.Var][]string) {
+	more := len(all) > 0
+	add := func(v *types.Var, path string) {
+		if !slices.Contains(all[v], path) {
+			all[v], more = append(all[v], path), true
+		}
+	}
+	for more {
+		more = false
+		for _, s := range stores {
+			to := r.first(s.to)
+			if to == nil || !coversField(all[to], to, types.ExprString(holder(s.to))) {
+				continue
+			}
+			for _, value := range s.values() {
+				if lit, ok := ast.Unparen(value).(*ast.FuncLit); ok {
+					if s.element || s.adds {
+						r.usedBy(c, lit, add)
+					}
+					continue
 				}
+				for _, v := range r.variablesIn(c, value) {
+					if v != to {
+						add(v, v.Name())
+					}
+				}
+			}
+		}
+	}
+}
+
+// usedBy visits the variables of a function that a function value uses when it is called, with the
+// expressions: the variable, or parts of it.
+func (r *rewriter) usedBy(c *code, value ast.Expr, visit func(v *types.Var, path string)) {
+	r.usesLater(laterCall{call: &ast.CallExpr{Fun: value}}, func(e ast.Expr, how usage) {
+		if v := r.first(e); v != nil && how >= passed && c.declares(v) && !r.isNoResource(e) {
+			visit(v, types.ExprString(holder(e)))
+		}
+	})
+}
+
+// collected returns the stores by which the function adds acquired values to a variable: in an
+// element, or by append.
+func (r *rewriter) collected(c *code, stores []store, makers map[*types.Var][]ast.Node, v *types.Var) (all []ast.Node) {
+	for _, s := range stores {
+		if !s.element && !s.adds || r.first(s.to) != v {
+			continue
+		}
+		if slices.ContainsFunc(s.values(), func(e ast.Expr) bool {
+			return r.takes(e) || slices.ContainsFunc(r.variablesIn(c, e), func(from *types.Var) bool { return len(makers[from]) > 0 })
+		}) {
+			all = append(all, s.node)
+		}
+	}
+	return all
+}
+
+// lastUses returns the calls, channel operations and assignments by which the function may acquire
+// something from a parameter, of which one of the paths is released: semaphore.take().
+func (r *rewriter) lastUses(c *code, v *types.Var, paths []string) (all []ast.Node) {
+	c.walk(func(n ast.Node, stack []ast.Node) {
+		see := func(e ast.Expr, _ usage) {
+			e = holder(e)
+			if e != nil && r.first(e) == v && coversField(paths, v, types.ExprString(e)) && !slices.Contains(all, n) {
+				all = append(all, n)
+			}
+		}
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if target, _, _ := r.callee(n); target != conversion && !inDeferred(stack) {
+				r.usesOf(n, false, see)
+			}
+		case *ast.SendStmt:
+			see(n.Chan, operated)
+		case *ast.UnaryExpr:
+			if n.Op == token.ARROW {
+				see(n.X, operated)
+			}
+		case *ast.IncDecStmt:
+			see(n.X, passed)
+		case *ast.AssignStmt:
+			for _, to := range n.Lhs {
+				see(to, passed)
+			}
+		}
+	})
+	return all
+}
+
+// keepers returns the stores after which the variable still has what it had before: all, items =
+// append(all, c), 1, or b, a = a, b, or c = wrap(c).
+func (r *rewriter) keepers(stores []ast.Node, v *types.Var) (all []ast.Node) {
+	for _, s := range stores {
+		assign, ok := s.(*ast.AssignStmt)
+		if !ok {
+			continue
+		}
+		keeps := !slices.ContainsFunc(assign.Lhs, func(e ast.Expr) bool {
+			id, ok := ast.Unparen(e).(*ast.Ident)
+			return ok && r.info.ObjectOf(id) == v
+		})
+		for _, from := range assign.Rhs {
+			ast.Inspect(from, func(n ast.Node) bool {
+				id, ok := n.(*ast.Ident)
+				keeps = keeps || ok && r.info.Uses[id] == v
+				return !keeps
 			})
+		}
+		if keeps {
+			all = append(all, s)
 		}
 	}
 	return all

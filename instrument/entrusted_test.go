@@ -130,6 +130,145 @@ func callsByHand(s store) {
 	_ = t
 }
 
+func collected(n int) (all []conn, finish func()) {
+	finish = func() { for _, c := range all { c.Close() } } // P
+	for range n { // K
+		c := dial() // K
+		work() // K
+		all = append(all, c)
+		work() // K
+	}
+	work() // K
+	return all, finish
+}
+
+func usesCollected() {
+	_, finish := collected(3) // P
+	defer finish()
+	work() // P
+}
+
+func elements() (m map[string]conn, finish func()) {
+	work() // P
+	m = map[string]conn{}
+	work() // P
+	m["a"] = dial() // P
+	work() // K
+	m["b"] = dial() // K
+	work() // K
+	return m, func() { for _, c := range m { c.Close() } } // P
+}
+
+func usesElements() {
+	_, finish := elements() // P
+	defer finish()
+	work() // P
+}
+
+func finishers() (all []func()) {
+	for range 3 { // K
+		c := dial() // K
+		work() // K
+		all = append(all, func() { c.Close() }) // P
+		work() // K
+	}
+	return all
+}
+
+func usesFinishers() {
+	all := finishers() // P
+	defer func() { for _, finish := range all { finish() } }()
+	work() // P
+}
+
+func swapped() (func(), func()) {
+	a := dial() // P
+	work() // K
+	b := dial() // K
+	a, b = b, a
+	work() // K
+	return a.Close, b.Close
+}
+
+func usesSwapped() {
+	a, b := swapped() // P
+	defer a()
+	defer b()
+	work() // P
+}
+
+type places struct {
+	all  chan int
+	name string
+	take func()
+}
+
+func (p *places) give() { work() } // P
+
+func (p *places) enter() func() {
+	work() // P
+	p.take() // P
+	work() // K
+	return p.give
+}
+
+func place(p *places, n int) (finish func()) {
+	work() // P
+	p.all <- n
+	work() // K
+	return func() { <-p.all }
+}
+
+func named(p *places) func() {
+	println(p.name)
+	work() // P
+	c := dial() // P
+	return func() { c.Close() } // P
+}
+
+func usesPlaces(p *places) {
+	defer p.enter()() // K
+	finish := place(p, 1) // P
+	defer finish()
+	work() // P
+}
+
+func usesNamed(p *places) {
+	finish := named(p) // P
+	defer finish()
+	work() // P
+}
+
+var secured func(conn) conn
+
+func wrapped() (conn, func()) {
+	c := dial() // P
+	c = secured(c) // K
+	work() // K
+	return c, func() { c.Close() } // P
+}
+
+func usesWrapped() {
+	_, finish := wrapped() // P
+	defer finish()
+	work() // P
+}
+
+func replaced() (conn, func()) {
+	c := dial() // P
+	c.Close() // K
+	work() // P
+	c = dial() // P
+	work() // K
+	return c, func() { c.Close() } // P
+}
+
+func usesReplaced() {
+	_, finish := replaced() // P
+	defer finish()
+	work() // P
+}
+
 var objects sync.Pool
 
 func fromPool() (any, func()) {

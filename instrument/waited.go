@@ -39,6 +39,7 @@ type fanOut struct {
 	awaiting
 	group  bool // it is not a channel
 	starts []ast.Node
+	keeps  []ast.Node        // starts after which what was started before is still awaited
 	waits  []ast.Node        // calls, including Done, and receives
 	ends   map[ast.Stmt]bool // loops that wait: until they are done
 	cases  map[ast.Stmt]bool // clauses of select statements

@@ -150,7 +150,7 @@ func (f *fanFlow) before(n ast.Node, s fanState) fanState {
 		return fanState{again: true, ever: true, always: true}
 	case returns:
 		return fanState{}
-	case contains(n, f.by.starts):
+	case contains(n, f.by.starts) && !contains(n, f.by.keeps):
 		s.again = false
 	}
 	return s
