@@ -29,6 +29,7 @@ type activation struct {
 	stopped  error       // why the guest was stopped, by means other than a throw
 	halted   bool        // it was stopped half-way
 	began    bool        // it runs or has run; guarded by the instance's lock
+	gone     bool        // it has left its turn for good; guarded by the instance's lock
 	evicted  bool        // it was to end because its instance closes; guarded by the instance's lock
 	waits    inside.Call // a function of WASI that may wait is in progress
 	slept    bool        // poll_oneoff has slept

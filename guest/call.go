@@ -130,7 +130,7 @@ func (a *activation) call(j job) ([]uint64, error) {
 	if err := a.enter(); err != nil {
 		return nil, a.named(err)
 	}
-	defer a.leave()
+	defer a.quit()
 	if err := a.place(); err != nil {
 		return nil, err
 	}

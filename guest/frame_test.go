@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -133,4 +134,45 @@ func TestErrors(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestDeterministicEnds: a thread that has ended counts as ended, and its stack is free, before the
+// next one runs.
+func TestDeterministicEnds(t *testing.T) {
+	rt := tasktest.Start(t, cocoon.Config{Slots: 2, QuietThrows: true})
+	m := compiled(t, Config{Mechanism: Fuel, Loop: rt.Loop(), FuelSlice: 1 << 40, Deterministic: true}, nil)
+	want := 0
+	for i := range longtest.Count(100, 20) {
+		in := instance(t, m)
+		pages := in.Memory().Size()
+		for range 50 {
+			in.Spawn(background, "count", 1)
+		}
+		if left := runFuel(t, in, 1<<40); left != 0 {
+			t.Errorf("%d threads are left of 50 that have ended", left)
+		}
+		if now := in.Memory().Size(); now != pages {
+			t.Fatalf("the memory has grown from %d to %d bytes, for stacks of threads that ran one after the other", pages, now)
+		}
+		for range 5 {
+			in.Spawn(background, "count", 1)
+		}
+		in.Spawn(background, "spin")
+		left := runFuel(t, in, 20_000)
+		if i == 0 {
+			want = left
+		}
+		if left != want {
+			t.Fatalf("%d threads are left, and %d in another run", left, want)
+		}
+	}
+}
+
+func runFuel(t *testing.T, in *Instance, n int64) (left int) {
+	t.Helper()
+	left, err := in.RunFuel(background, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left
 }

@@ -111,7 +111,7 @@ func (in *Instance) threads() (n int) {
 	in.lock()
 	defer in.unlock()
 	for _, a := range in.live {
-		if a.known || !a.outer.inside(in) {
+		if !a.gone && (a.known || !a.outer.inside(in)) {
 			n++
 		}
 	}
@@ -211,7 +211,7 @@ func (in *Instance) remove(a *activation) (last bool) {
 	moved := in.live[end]
 	in.live[a.at], moved.at = moved, a.at
 	in.live[end], in.live = nil, in.live[:end]
-	in.stacks.put(a.stack, a.sp)
+	in.putStack(a)
 	if end == 0 {
 		in.quiet()
 	}

@@ -28,6 +28,12 @@ func (s *stacks) put(k stack, end uint64) {
 	}
 }
 
+// putStack gives the stack of a call back, if it has one. Called under the lock.
+func (in *Instance) putStack(a *activation) {
+	in.stacks.put(a.stack, a.sp)
+	a.stack = stack{}
+}
+
 // take finds a stack without allocating one. Called under the instance's lock.
 func (s *stacks) take() (k stack, ok bool) {
 	if !s.taken {
@@ -86,7 +92,7 @@ func (in *Instance) alone(a *activation) error {
 	in.lock()
 	defer in.unlock()
 	for _, other := range in.live {
-		if other != a && other.began && !a.inside(in) {
+		if other != a && other.began && !other.gone && !a.inside(in) {
 			return fmt.Errorf("%s: another thread needs a stack of its own, and one of the guest's %d private globals may be "+
 				"its stack pointer; export it as __stack_pointer, or set Config.Threads to false", about(in.module.config.Name), in.module.info.Private)
 		}

@@ -118,6 +118,17 @@ func (a *activation) leave() {
 	a.in.turns.leave().wake()
 }
 
+// quit is leave for a call that has ended. It gives the stack back before the next thread runs:
+// otherwise that thread would get another stack, or not, depending on the machine.
+func (a *activation) quit() {
+	a.save()
+	a.in.lock()
+	defer a.in.unlock()
+	a.in.putStack(a)
+	a.gone = true
+	a.in.turns.leave().wake()
+}
+
 // must ends the call a half-way if regain, by which k waits for the turn, fails.
 func (a *activation) must(k *activation, regain func() error) {
 	has := false
