@@ -69,6 +69,7 @@ func (l *Loop) sweep(now int64) (next int64) {
 	for i := len(a.lent) - 1; i >= 0; i-- {
 		if s := a.lent[i]; s.requests.Load() == 0 && s.status() == goroutine.Waiting {
 			s.endGap(now)
+			s.sampleWait(now)
 			l.core.Block(&s.core, now)
 			a.waits(s)
 			moved = true

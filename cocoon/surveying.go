@@ -108,9 +108,10 @@ func (v *survey) finds(s *strand, part int64) (running bool) {
 // keepApart makes the runtime hot if surveys depend on the tasks and a lead is short. While the
 // runtime is cold, Go wakes the timer and the tasks that sleep at the same moments, so surveys find
 // tasks that are about to run, and rarely one that runs. A task that slept between pieces of 20 µs
-// was charged for a tenth of them.
+// was charged for a tenth of them. Heat has a price, up to 1.7 times the processor time of tasks
+// that sleep most of the time. With a longer lead it is not paid, and these tasks run longer.
 func (v *survey) keepApart(rt *Runtime, now int64) {
-	short := v.every <= exactLead/surveysOfLead
+	short := v.every <= max(minLook, shortLead/surveysOfLead)
 	if short && v.ready > max(2*v.running, manyReady) && !rt.cpu.crowded() {
 		rt.warmth.fine.Store(now)
 		rt.needHeat(now)
