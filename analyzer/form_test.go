@@ -208,7 +208,7 @@ func TestMalformed(t *testing.T) {
 func TestMutatedPrograms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	accepted := 0
-	for range longtest.Count(5000, 1500) {
+	for range longtest.Count(5000, 700) {
 		p := sample(t)
 		for range 1 + rng.IntN(2) {
 			mutate(rng, p)
@@ -302,10 +302,10 @@ func TestHostileSize(t *testing.T) {
 		return p
 	}
 	for name, p := range map[string]*ir.Program{
-		"too deep":        deep(1<<20, func(n *ir.Node) *ir.Node { return operation(ir.OpNot, stubs.Bool, n) }),
+		"too deep":        deep(longtest.Count(1<<20, 1<<17), func(n *ir.Node) *ir.Node { return operation(ir.OpNot, stubs.Bool, n) }),
 		"deep":            deep(maxDepth-10, func(n *ir.Node) *ir.Node { return operation(ir.OpNot, stubs.Bool, n) }),
 		"alternating":     deep(longtest.Count(maxDepth-10, 700), nested),
-		"nested choices":  deep(longtest.Count(4000, 1500), func(n *ir.Node) *ir.Node { return operation(ir.OpIf, stubs.Bool, n, read(), read()) }),
+		"nested choices":  deep(longtest.Count(4000, 800), func(n *ir.Node) *ir.Node { return operation(ir.OpIf, stubs.Bool, n, read(), read()) }),
 		"equal to itself": deep(longtest.Count(4000, 600), func(n *ir.Node) *ir.Node { return operation(ir.OpEq, stubs.Bool, n, read()) }),
 		"chain of lets":   chain(),
 		"wide": deep(10, func(n *ir.Node) *ir.Node {

@@ -55,7 +55,7 @@ func TestNeedsQueue(t *testing.T) {
 // What is said of random programs is true: where all that is read of the queue is 0, they continue.
 func TestNeedsQueueSound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	needs, programs := 0, longtest.Count(20_000, 500)
+	needs, programs := 0, longtest.Count(20_000, 300)
 	for range programs {
 		data := make([]byte, 300)
 		for i := range data {

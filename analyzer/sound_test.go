@@ -164,7 +164,7 @@ func checkClaim(t *testing.T, a *analysis, n *ir.Node, snapshots [][]uint64) {
 }
 
 func TestSound(t *testing.T) {
-	programs := longtest.Count(3000, 150)
+	programs := longtest.Count(3000, 80)
 	rng := rand.New(rand.NewPCG(1, 2))
 	accepted := 0
 	for range programs {

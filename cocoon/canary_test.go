@@ -357,11 +357,11 @@ func TestCanaryHammer(t *testing.T) {
 	})
 	within(t, "the reloads", func() {
 		canaries := []string{"", "canary: {share: 0.5, by: tenant.name}\n", "canary: {share: 0.6, by: task.labels.user, rollback: {window: 1s, throws: 1}}\n", "canary: {share: 1}\n"}
-		ms := longtest.Count(6000, 150)
+		ms := longtest.Count(6000, 80)
 		for n, until := 0, time.Now().Add(time.Duration(ms)*time.Millisecond); time.Now().Before(until); n++ {
 			must(t, file.load(t, rt, version(canaries[n%4], []string{"one", "two"}[n/4%2])))
 			if n%10 == 0 {
-				time.Sleep(100 * time.Millisecond) // for a look at the figures, and a rollback
+				time.Sleep(time.Duration(longtest.Count(100, 60)) * time.Millisecond) // for a look at the figures, and a rollback
 			}
 		}
 		must(t, file.load(t, rt, version("", "one")))

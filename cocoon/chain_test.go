@@ -68,7 +68,7 @@ var chains = map[string]func(ctx context.Context, link int) context.Context{
 // TestChainStaysShort: each link costs as much as the previous one, in memory and time, and its
 // names do not grow.
 func TestChainStaysShort(t *testing.T) {
-	length := longtest.Count(20_000, 3_000)
+	length := longtest.Count(20_000, 2_000)
 	for name, wrap := range chains {
 		t.Run(name, func(t *testing.T) {
 			var early, late uint64

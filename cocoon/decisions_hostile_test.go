@@ -44,7 +44,7 @@ func TestDecisionStorm(t *testing.T) {
 		rt.Decisions(0).Next(background) // and no more
 	}
 	const goroutines = 4
-	each := longtest.Count(100_000, 10_000)
+	each := longtest.Count(100_000, 5_000)
 	var readers, storm sync.WaitGroup
 	var seen [4]atomic.Int64
 	for i := range seen {
@@ -100,11 +100,11 @@ func TestDecisionsKeepLittle(t *testing.T) {
 			t.Fatal("a task was not refused")
 		}
 	}
-	for i := range maxClasses + 2*keptDecisions { // the table of names is full afterwards
+	for i := range longtest.Count(maxClasses, 0) + 2*keptDecisions { // in the long form the table of names is full afterwards
 		ask(fmt.Sprint("name ", i))
 	}
 	before := heap()
-	n := longtest.Count(1_000_000, 4_000)
+	n := longtest.Count(1_000_000, 1_000)
 	for i := range n {
 		large := strings.Repeat("x", 4<<10) + fmt.Sprint(i)
 		ask(large[len(large)-8:]) // keeps all of it alive, if it is not copied
@@ -220,7 +220,7 @@ func TestDecisionsInABubble(t *testing.T) {
 func TestDecisionsHammer(t *testing.T) {
 	rt := start(t, Config{Slots: 2, QuietThrows: true})
 	var tasks, readers sync.WaitGroup
-	end := time.Now().Add(time.Duration(longtest.Count(500, 100)) * time.Millisecond)
+	end := time.Now().Add(time.Duration(longtest.Count(500, 50)) * time.Millisecond)
 	for i := range 8 {
 		random := rand.New(rand.NewPCG(uint64(i), 1))
 		readers.Go(func() {

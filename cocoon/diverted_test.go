@@ -58,7 +58,7 @@ func TestBreathAfterADivert(t *testing.T) {
 // are tasks.
 func TestTaskWithoutPIsServed(t *testing.T) {
 	withProcs(t, 1)
-	others := longtest.Count(20, 10)
+	others := longtest.Count(20, 6)
 	rt := start(t, Config{Slots: others + 1, KeepProcs: true, StallAfter: -1, Breath: -1})
 	ctx, cancel := context.WithCancel(background)
 	defer cancel()

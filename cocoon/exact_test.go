@@ -9,6 +9,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/kernel"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -17,7 +18,8 @@ import (
 func TestSlotBeforeProcessor(t *testing.T) {
 	withProcs(t, 1)
 	rt := start(t, Config{Slots: 1, QuietThrows: true})
-	const pieces, limit = 300, 40 * time.Millisecond
+	const limit = 40 * time.Millisecond
+	pieces := longtest.Count(300, 150)
 	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "pieces", Limit: limit})
 	must(t, err)
 	piece := perMillisecond() / 50
@@ -46,40 +48,55 @@ func TestShortLeadIsMeasured(t *testing.T) {
 		t.Skip("the system does not tell a thread's processor time, or the status of goroutines")
 	}
 	for limit, measures := range map[string]bool{"20ms": true, "80ms": false} {
-		rt := start(t, Config{Slots: 1, Breath: -1})
-		lacks := func() { rt.cpu.lacked(leastLack, notify.Now()) }
-		lacks()
-		must(t, newPolicyFile(t).load(t, rt, "policies:\n- {name: limit, every: 1ms, expr: 'task.running > duration(\""+limit+
-			"\") and task.priority == 7 ? throw(\"long\") : continue()'}\n"))
-		task := func(ctx context.Context) error {
-			runtime.LockOSThread() // so that it is on the same thread when it has lost its P
-			defer runtime.UnlockOSThread()
-			s := strandOf(ctx)
-			check := func(when string) {
-				if measured := s.stacks.Load().inStretch(); measured != measures {
-					t.Errorf("a limit of %s, %s: measured: %t", limit, when, measured)
-				}
+		var wrong []string
+		for range 5 { // a goroutine that loses its P just then leaves its stretch
+			if wrong = measuredWrongly(t, limit, measures); len(wrong) == 0 {
+				break
 			}
-			check("at its start")
-			must(t, Block(ctx, func() error { return nil }))
-			check("after a Block")
-			must(t, rt.Run(ctx, "inner", func(context.Context) error { return nil }))
-			check("after a nested task")
-			for s.running(notify.Now()) < firstLook(int64(20*time.Millisecond)) {
-			}
-			runtime.Gosched()
-			for from := notify.Now(); measures && !s.stacks.Load().inStretch() && notify.Now()-from < int64(patience); {
-				s.runBase.Add(1) // as a sample does
-				SafePoint(ctx)
-			}
-			check("after it has lost its P")
-			lacks()
-			return nil
 		}
-		first, second := rt.Go(background, "at once", task), rt.Go(background, "after a wait", task)
-		must(t, first.Wait(background))
-		must(t, second.Wait(background))
+		if len(wrong) > 0 {
+			t.Errorf("a limit of %s: measured: %t %q", limit, !measures, wrong)
+		}
 	}
+}
+
+// measuredWrongly returns when two tasks under the limit are measured, or not measured, in their
+// first moments against expectation.
+func measuredWrongly(t *testing.T, limit string, measures bool) (when []string) {
+	rt := start(t, Config{Slots: 1, Breath: -1})
+	lacks := func() { rt.cpu.lacked(leastLack, notify.Now()) }
+	lacks()
+	must(t, newPolicyFile(t).load(t, rt, "policies:\n- {name: limit, every: 1ms, expr: 'task.running > duration(\""+limit+
+		"\") and task.priority == 7 ? throw(\"long\") : continue()'}\n"))
+	task := func(ctx context.Context) error {
+		runtime.LockOSThread() // so that it is on the same thread when it has lost its P
+		defer runtime.UnlockOSThread()
+		s := strandOf(ctx)
+		check := func(now string) {
+			if s.stacks.Load().inStretch() != measures {
+				when = append(when, now)
+			}
+		}
+		check("at its start")
+		must(t, Block(ctx, func() error { return nil }))
+		check("after a Block")
+		must(t, rt.Run(ctx, "inner", func(context.Context) error { return nil }))
+		check("after a nested task")
+		for s.running(notify.Now()) < firstLook(int64(20*time.Millisecond)) {
+		}
+		runtime.Gosched()
+		for from := notify.Now(); measures && !s.stacks.Load().inStretch() && notify.Now()-from < int64(patience); {
+			s.runBase.Add(1) // as a sample does
+			SafePoint(ctx)
+		}
+		check("after it has lost its P")
+		lacks()
+		return nil
+	}
+	first, second := rt.Go(background, "at once", task), rt.Go(background, "after a wait", task)
+	must(t, first.Wait(background))
+	must(t, second.Wait(background))
+	return when
 }
 
 // The thread's time bounds the running time of a goroutine that has left its stretch, if it has not

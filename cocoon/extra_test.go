@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -92,7 +93,7 @@ func extraTaskRuns(t *testing.T, others int) {
 	rt, came, ended := holderOnOneP(t)
 	crowded(t, others)
 	runtime.Gosched() // they are counted when they want a P
-	for range 10 {
+	for range longtest.Count(10, 3) {
 		must(t, rt.Run(background, "extra", func(context.Context) error {
 			if l := rt.Loop().Stats(); l.Lent != 1 {
 				t.Fatalf("%d tasks run without a slot", l.Lent)
@@ -114,7 +115,7 @@ func extraTaskRuns(t *testing.T, others int) {
 // A sweep asks an extra task that has run for as long as a goroutine's time slice to get a slot.
 func TestExtraTaskAsksForASlot(t *testing.T) {
 	rt, came, ended := holderOnOneP(t)
-	crowded(t, 4)
+	crowded(t, longtest.Count(4, 2))
 	runtime.Gosched()
 	must(t, rt.Run(background, "extra", func(context.Context) error {
 		l, s := rt.Loop(), strandOfGoroutine()
@@ -177,7 +178,7 @@ func heldBack(t *testing.T, l *Loop, n int, fn func(context.Context) error) (han
 // other goroutines have a share in that, and the holder has not just been woken.
 func TestWhenAnExtraTaskStarts(t *testing.T) {
 	rt, came, ended := holderOnOneP(t)
-	crowded(t, 4)
+	crowded(t, longtest.Count(4, 2))
 	runtime.Gosched()
 	l := rt.Loop()
 	waits := heldBack(t, l, 1, idle)[0]
@@ -214,7 +215,7 @@ func TestWhenAnExtraTaskStarts(t *testing.T) {
 // There are at most extraPerSlot extra tasks for each slot, times the share of other goroutines.
 func TestExtraTasksAreBounded(t *testing.T) {
 	rt, came, ended := holderOnOneP(t)
-	crowded(t, 4)
+	crowded(t, longtest.Count(4, 2))
 	runtime.Gosched()
 	l := rt.Loop()
 	end := make(chan struct{})
@@ -244,7 +245,7 @@ func TestExtraTasksAreBounded(t *testing.T) {
 // tasks without a slot for a long time.
 func TestSweepForAnExtraTaskIsSoon(t *testing.T) {
 	rt, came, ended := holderOnOneP(t)
-	crowded(t, 4)
+	crowded(t, longtest.Count(4, 2))
 	runtime.Gosched()
 	l := rt.Loop()
 	must(t, rt.Run(background, "first", func(context.Context) error {
@@ -269,7 +270,7 @@ func TestSweepForAnExtraTaskIsSoon(t *testing.T) {
 func TestExtraTaskIsRefused(t *testing.T) {
 	rt, came, ended := holderOnOneP(t)
 	register(t, rt, Policy{Name: "refuses", On: OnEnqueue, Expr: `arriving.priority < 0 ? throw("unwanted") : continue()`})
-	crowded(t, 4)
+	crowded(t, longtest.Count(4, 2))
 	runtime.Gosched()
 	rt.warmth.others.Store(100)
 	rt.warmth.told.Store(notify.Now()) // it starts as an extra task, before the timer counts again

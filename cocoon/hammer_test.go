@@ -25,7 +25,7 @@ func TestHammer(t *testing.T) {
 		"one slot": {Slots: 1, StallAfter: 500 * time.Microsecond, Breath: -1},
 		"undriven": {Slots: 3, StallAfter: -1, Breath: -1, MaxBypass: -1},
 	} {
-		t.Run(name, func(t *testing.T) { hammer(t, cfg, time.Duration(longtest.Count(1200, 50))*time.Millisecond) })
+		t.Run(name, func(t *testing.T) { hammer(t, cfg, time.Duration(longtest.Count(1200, 25))*time.Millisecond) })
 	}
 }
 

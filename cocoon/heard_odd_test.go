@@ -3,10 +3,13 @@ package cocoon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // odd is a context with a method that misbehaves once it is armed.
@@ -77,7 +80,8 @@ func TestAContextMayPanicWhileItsTaskRuns(t *testing.T) {
 		t.Run(method, func(t *testing.T) {
 			rt := start(t, Config{Slots: 1})
 			var seen *Registration
-			register(t, rt, Policy{Name: "limit", On: Every(time.Millisecond), Expr: `task.running > duration("50ms") ? throw("x") : continue()`})
+			limit := fmt.Sprintf("%dms", longtest.Count(50, 10))
+			register(t, rt, Policy{Name: "limit", On: Every(time.Millisecond), Expr: `task.running > duration("` + limit + `") ? throw("x") : continue()`})
 			armed := new(atomic.Bool)
 			ctx := odd{background, armed, method, func() { panic("odd") }}
 			preemption(t, rt.Run(ctx, "job", func(ctx context.Context) error {

@@ -96,6 +96,9 @@ func startIdle() {
 	}
 	idleProcesses = map[string]*idleProcess{}
 	for name := range idleCases {
+		if longtest.Off() && name != noRuntime && name != "after tasks that were ticked" && name != "while tasks are blocked" {
+			continue
+		}
 		p := &idleProcess{Cmd: exec.Command(os.Args[0], "-test.run=^TestIdle$", "-test.v")}
 		p.Env = append(os.Environ(), idleCase+"="+name)
 		var err error

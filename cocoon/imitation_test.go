@@ -51,7 +51,7 @@ func length(rng *rand.Rand) string { return fmt.Sprintf(`duration("%dus")`, 1+rn
 func TestTicksLeftOut(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, uint64(longtest.Count(12, 19))))
 	ticks, looks, acts := 0, 0, 0
-	for range longtest.Count(400, 60) {
+	for range longtest.Count(400, 30) {
 		rt := start(t, Config{Slots: 2, StallAfter: -1})
 		must(t, rt.RegisterPreemptibleFunc("a"))
 		must(t, rt.RegisterSafeFunc("a"))

@@ -110,7 +110,7 @@ func TestReloadOfKeyedStatesUnderLoad(t *testing.T) {
 		})
 	}
 	within(t, "the reloads", func() {
-		for until := time.Now().Add(time.Duration(longtest.Count(500, 100)) * time.Millisecond); time.Now().Before(until); {
+		for until := time.Now().Add(time.Duration(longtest.Count(500, 50)) * time.Millisecond); time.Now().Before(until); {
 			for _, v := range versions {
 				must(t, file.load(t, rt, v))
 				if err := file.load(t, rt, "states: {k: {first: true, keys: 5}, b: {rate: 1, burst: 1}}\n"+policies); err == nil {

@@ -51,7 +51,7 @@ func TestKeyedState(t *testing.T) {
 // Clients cannot make a state grow, by many keys or by long keys, and cannot evict the keys in use.
 func TestManyAndLongKeys(t *testing.T) {
 	const bound, long = 10_000, 20
-	many := longtest.Count(1_000_000, 100_000)
+	many := longtest.Count(1_000_000, 30_000)
 	rt := start(t, Config{Slots: 1})
 	must(t, rt.RegisterState(map[string]any{"n": Keyed{Keys: bound}}))
 	register(t, rt, Policy{Name: "events", On: policy.On(stubs.Custom), Expr: `add("n", event.name, 1)`})

@@ -22,7 +22,7 @@ func TestLeastValuable(t *testing.T) {
 		t.Fatal("docs/policy.md tells of no such policy")
 	}
 	const inDocument = "50ms" // from then on a task is far along
-	far := time.Duration(longtest.Count(50, 20)) * time.Millisecond
+	far := time.Duration(longtest.Count(50, 10)) * time.Millisecond
 	if strings.Count(string(expr[1]), inDocument) != 1 {
 		t.Fatalf("the policy does not have %s once", inDocument)
 	}

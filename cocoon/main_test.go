@@ -80,7 +80,7 @@ func start(t testing.TB, cfg Config) *Runtime {
 // shorter shortens durations of this package for the short form of a test, to a tenth. The test
 // must not be parallel. It must call shorter before it starts a runtime, which ends before they are
 // as long as before.
-func shorter(t *testing.T, durations ...*time.Duration) {
+func shorter[D ~int64](t *testing.T, durations ...*D) {
 	if !longtest.Off() {
 		return
 	}

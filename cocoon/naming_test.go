@@ -101,8 +101,8 @@ func TestReloadsOfManyNames(t *testing.T) {
 	}
 	var before uint64
 	address := func(reload, i int) string { return fmt.Sprintf("10.%d.%d.%d", reload, i>>8, i&255) }
-	each := longtest.Count(3000, 500)
-	reloads := longtest.Count(40, 12)
+	each := longtest.Count(3000, 300)
+	reloads := longtest.Count(40, 9)
 	for reload := range reloads {
 		var b strings.Builder
 		b.WriteString("tasks:\n")

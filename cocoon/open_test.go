@@ -202,7 +202,7 @@ func TestOpenSlotsHammer(t *testing.T) {
 	l, err := rt.NewLoop(LoopConfig{Name: "own", Slots: slots, Exclusive: true})
 	must(t, err)
 	register(t, rt, Policy{Name: "admission", On: OnEnqueue, Expr: `queue.length > 100 ? throw("never") : continue()`})
-	end := time.Now().Add(time.Duration(longtest.Count(1000, 100)) * time.Millisecond)
+	end := time.Now().Add(time.Duration(longtest.Count(1000, 50)) * time.Millisecond)
 	var inside, ran atomic.Int64
 	task := func(random *rand.Rand) func(ctx context.Context) error {
 		return func(ctx context.Context) error {

@@ -246,7 +246,7 @@ func TestFairShareUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	atLeast := time.Duration(longtest.Count(1000, 150)) * time.Millisecond
+	atLeast := time.Duration(longtest.Count(1000, 80)) * time.Millisecond
 	begin := time.Now()
 	eventually(t, "gold to have about three times the slot time of free", func() bool {
 		st := rt.Loop().Stats().Tenants

@@ -18,11 +18,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/cocoon-go/cocoon/internal/kernel"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
-// A process with a fifth of a processor stands still most of the time. Each of five tasks needs 60
-// ms of processor time. A limit of 500 ms throws into none of them, although each takes longer in
+// A process with a fifth of a processor stands still most of the time. A limit of eight times the
+// processor time that a task needs throws into none of five tasks, although each takes longer in
 // real time.
 func TestThrottledProcessDoesNotRun(t *testing.T) {
 	if os.Getenv("COCOON_THROTTLED") != "" {
@@ -93,7 +94,8 @@ func throttledChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	rt := start(t, Config{Slots: 2})
-	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "job", Limit: 500 * time.Millisecond})
+	needs := time.Duration(longtest.Count(60, 25)) * time.Millisecond
+	_, err := rt.RegisterTimeLimit(TimeLimit{Func: "job", Limit: 8 * needs})
 	must(t, err)
 	var jobs []*Handle
 	begin := time.Now()
@@ -101,7 +103,7 @@ func throttledChild(t *testing.T) {
 		jobs = append(jobs, rt.Go(background, "job", func(ctx context.Context) error {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
-			for from := threadCPU(); threadCPU()-from < 60*time.Millisecond; {
+			for from := threadCPU(); threadCPU()-from < needs; {
 				SafePoint(ctx)
 			}
 			return nil

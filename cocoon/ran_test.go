@@ -8,6 +8,7 @@ import (
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
 	"github.com/cocoon-go/cocoon/internal/kernel"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -391,11 +392,12 @@ func TestSafePointBeginsAStretch(t *testing.T) {
 		rt := start(t, Config{Slots: 1})
 		must(t, newPolicyFile(t).load(t, rt, "policies:\n- {name: limit, every: 1ms, expr: 'task.running > duration(\""+c.limit+
 			"\") and task.priority == 7 ? throw(\"long\") : continue()'}\n"))
+		little := time.Duration(longtest.Count(200, 50)) * time.Millisecond
 		must(t, rt.Run(background, "job", func(ctx context.Context) error {
 			s, begin := strandOf(ctx), time.Now()
 			measured := func() bool { return s.stacks.Load().inStretch() }
 			ran := int64(0) // at most: the beginning takes back time that the task had no processor
-			for !measured() && time.Since(begin) < 200*time.Millisecond || c.measures && !measured() && time.Since(begin) < patience {
+			for !measured() && time.Since(begin) < little || c.measures && !measured() && time.Since(begin) < patience {
 				ran = max(ran, s.running(notify.Now()))
 				SafePoint(ctx)
 			}

@@ -42,7 +42,7 @@ func TestRegistrationAmongMany(t *testing.T) {
 		rt := withoutLooks(start(t, Config{}))
 		registerLimits(t, rt, n)
 		i := n
-		return testing.AllocsPerRun(longtest.Count(50, 20), func() {
+		return testing.AllocsPerRun(longtest.Count(50, 10), func() {
 			i++
 			r, err := rt.RegisterTimeLimit(limitOf(i))
 			if err != nil {
@@ -51,7 +51,7 @@ func TestRegistrationAmongMany(t *testing.T) {
 			r.Cancel()
 		})
 	}
-	others := longtest.Count(1500, 400)
+	others := longtest.Count(1500, 100)
 	few, many := among(20), among(others)
 	if many > few*1.3 {
 		t.Errorf("a registration among %d policies makes %v allocations, and among 20 %v; want about as many", others, many, few)
@@ -81,9 +81,9 @@ func TestRegistrationOfNamesAmongMany(t *testing.T) {
 			for range n {
 				register()
 			}
-			return testing.AllocsPerRun(longtest.Count(50, 20), register)
+			return testing.AllocsPerRun(longtest.Count(50, 10), register)
 		}
-		others := longtest.Count(1500, 400)
+		others := longtest.Count(1500, 100)
 		if few, many := among(20), among(others); many > few*1.3 {
 			t.Errorf("%s: a registration among %d policies makes %v allocations, and among 20 %v; want about as many", form, others, many, few)
 		}

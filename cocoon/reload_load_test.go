@@ -82,7 +82,7 @@ policies:
 		})
 	}
 	within(t, "the reloads", func() {
-		for until := time.Now().Add(time.Duration(longtest.Count(1000, 100)) * time.Millisecond); time.Now().Before(until); {
+		for until := time.Now().Add(time.Duration(longtest.Count(1000, 50)) * time.Millisecond); time.Now().Before(until); {
 			for n := 1; n <= 2; n++ {
 				must(t, file.load(t, rt, version(n)))
 				if err := file.load(t, rt, version(3)+"  - {name: bad, on: exit, expr: nonsense}\n"); err == nil {
@@ -126,7 +126,7 @@ func TestUpdateMissesNoTask(t *testing.T) {
 			}
 		})
 	}
-	for range longtest.Count(3000, 150) {
+	for range longtest.Count(3000, 75) {
 		must(t, refusal.Update(refuse))
 		must(t, counter.Update(count))
 	}

@@ -127,7 +127,7 @@ func TestReloadIsLikeALoad(t *testing.T) {
 	rt, file := runtime(), newPolicyFile(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	loaded, refused := 0, 0
-	documents := longtest.Count(200, 40)
+	documents := longtest.Count(200, 20)
 	for n := range documents {
 		document, before := anyDocument(rng), inForce(rt)
 		err := file.load(t, rt, document)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/internal/goroutine"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/notify"
 )
 
@@ -259,7 +260,7 @@ func TestExclusiveLoopNeverLends(t *testing.T) {
 // A task that passes safe points does not stall, however long other tasks wait: it responds to the
 // probes, and keeps its slot.
 func TestPollingTaskIsNotAStaller(t *testing.T) {
-	rt := start(t, Config{Slots: 1, StallAfter: 400 * time.Millisecond}) // longer than a busy machine stops a thread
+	rt := start(t, Config{Slots: 1, StallAfter: time.Duration(longtest.Count(400, 200)) * time.Millisecond}) // longer than a busy machine stops a thread
 	running, done := make(chan struct{}), make(chan struct{})
 	h := rt.Go(background, "long", func(ctx context.Context) error {
 		close(running)

@@ -38,7 +38,7 @@ func TestNoCountIsLost(t *testing.T) {
 		"min":     {State: map[string]any{"mine": 0}, Expr: `add("mine", 1); min("left", -1 - state.mine); set("n", state.mine + 1)`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each := longtest.Count(20_000, 10_000)
+			each := longtest.Count(20_000, 3_000)
 			rt := start(t, Config{Slots: 1})
 			must(t, rt.RegisterState(map[string]any{"n": 0, "left": 0}))
 			p.Name, p.On = "count", OnExit

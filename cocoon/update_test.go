@@ -35,7 +35,7 @@ func TestAThousandUpdatesUnderLoad(t *testing.T) {
 	}
 	within(t, "the updates", func() {
 		specs := []policy.Spec{policy.StrictPriority(), policy.FairShare(), policy.ShortestRemaining(), policy.EarliestDeadline(), policy.FirstInFirstOut()}
-		for n := range longtest.Count(500, 50) {
+		for n := range longtest.Count(500, 25) {
 			must(t, order.Update(specs[n%len(specs)]))
 			if err := order.Update(Policy{On: OnEnqueue, Expr: "rank(nonsense)"}); err == nil {
 				t.Error("nonsense is in force")

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // watched is a runtime that watches a file.
@@ -260,7 +262,7 @@ func TestWatchInABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		must(t, rt.watchFile(ctx, name, filePace, []os.Signal{os.Interrupt}))
-		time.Sleep(time.Hour)
+		time.Sleep(time.Duration(longtest.Count(60, 5)) * time.Minute)
 		replace(t, name, watchedText("b"))
 		eventually(t, "policy b in force", func() bool { return rt.Policy("b") != nil })
 		cancel()

@@ -227,7 +227,7 @@ func TestStormOfNames(t *testing.T) {
 	tasktest.Must(t, err)
 	h, page := served(t, rt, Options{})
 	snapshot(t, page)
-	total := longtest.Count(1_000_000, 20_000)
+	total := longtest.Count(1_000_000, 8_000)
 	begin := time.Now()
 	var all sync.WaitGroup
 	for part := range 2 {

@@ -47,7 +47,7 @@ func TestGoroutineLeftBehind(t *testing.T) {
 			for i := range 4 {
 				letter := string(rune('a' + i))
 				clients.Go(func() {
-					for range longtest.Count(100, 10) {
+					for range longtest.Count(100, 5) {
 						whole(t, s, letter)
 					}
 				})

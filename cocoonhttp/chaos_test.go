@@ -27,7 +27,7 @@ func TestChaos(t *testing.T) {
 	t.Parallel() // other parallel tests wait meanwhile
 	lasts := *chaosTime
 	if lasts == 0 {
-		lasts = time.Duration(longtest.Count(1000, 100)) * time.Millisecond
+		lasts = time.Duration(longtest.Count(1000, 50)) * time.Millisecond
 	}
 	for name, ask := range map[string]func(s *chaosServer, rng *rand.Rand) error{
 		"HTTP/1": func(s *chaosServer, rng *rand.Rand) error { return pipeline(s.address, rng, s.count) },

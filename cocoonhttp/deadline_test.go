@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
@@ -105,7 +106,7 @@ func TestThrowOutlastsDeadlines(t *testing.T) {
 				_, err := from.Read(make([]byte, 1))
 				ended <- err
 			})
-			for range 20 {
+			for range longtest.Count(20, 8) {
 				c, _ := dial(t, s)
 				send(t, c, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n")
 				select {

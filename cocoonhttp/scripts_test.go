@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 	hybrid, stock := serve(t, outer(Middleware(rt, Options{})(mux))), serve(t, outer(mux))
 	many := *scripts
 	if many == 0 {
-		many = longtest.Count(300, 100)
+		many = longtest.Count(300, 50)
 	}
 	for i := range many {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
@@ -177,7 +178,7 @@ func TestSIGTERM(t *testing.T) {
 	ask("GET /endless HTTP/1.1\r\nHost: a\r\n\r\n")
 	ask("POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf")
 	c.blocked(t, 2)
-	tasktest.Eventually(t, "load", func() bool { return whole.Load() > 100 })
+	tasktest.Eventually(t, "load", func() bool { return whole.Load() > int64(longtest.Count(100, 30)) })
 	tasktest.Must(t, c.Process.Signal(syscall.SIGTERM))
 	for range 2 {
 		if status := tasktest.Receive(t, "a response", statuses); status != 503 {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/cocoon-go/cocoon/cocoon"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/internal/tasktest"
 )
 
@@ -144,7 +145,7 @@ func TestStoppedFormLeavesNoFiles(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		file, err := m.CreateFormFile(name, name)
 		tasktest.Must(t, err)
-		file.Write(make([]byte, 11<<20))
+		file.Write(make([]byte, longtest.Count(11, 1)<<20))
 	}
 	body, feed := io.Pipe()
 	defer feed.Close()

@@ -54,13 +54,13 @@ func TestFuelOfRecursion(t *testing.T) {
 	}
 	_, all, _ := stop(1<<40, mostUnits)
 	var budgets []int64
-	for b := int64(leastUnits); b < leastUnits+20; b++ {
+	for b := int64(leastUnits); b < leastUnits+int64(longtest.Count(20, 8)); b++ {
 		budgets = append(budgets, b) // one of them ends at a check at which the pace ends, too
 	}
 	for b := int64(1000); b < int64(all); b += int64(longtest.Count(1511, 15_111)) {
 		budgets = append(budgets, b)
 	}
-	for b := int64(all) - 500; b < int64(all)+2; b += int64(longtest.Count(1, 10)) {
+	for b := int64(all) - 500; b < int64(all)+2; b += int64(longtest.Count(1, 25)) {
 		budgets = append(budgets, b) // at the end, only calls of the host without a look at the fuel follow
 	}
 	stops := map[bool]int{}

@@ -97,7 +97,7 @@ func TestTrapAmongOthers(t *testing.T) {
 	each(t, func(t *testing.T, rt *cocoon.Runtime, c Config) {
 		c.Slice = 100 * time.Microsecond
 		in := instance(t, compiled(t, c, nil))
-		rounds := uint64(longtest.Count(5_000_000, 2_000_000))
+		rounds := uint64(longtest.Count(5_000_000, 1_000_000))
 		var all []*Thread
 		for range 4 {
 			all = append(all, in.Spawn(background, "count", rounds))
@@ -286,7 +286,7 @@ func TestInstancesComeAndGo(t *testing.T) {
 	round(50)
 	soon(t, "goroutines end", func() bool { return runtime.NumGoroutine() < 30 })
 	was, goroutines := heap(), runtime.NumGoroutine()
-	round(longtest.Count(10_000, 500))
+	round(longtest.Count(10_000, 200))
 	soon(t, "goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 })
 	if got := heap() - was; got > 4<<20 {
 		t.Errorf("the instances left %d bytes behind", got)

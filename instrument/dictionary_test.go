@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 const dictionaries = `package main
@@ -62,6 +64,9 @@ func TestDictionaries(t *testing.T) {
 		if text := want[name]; !strings.Contains(line, text) || text == "" && strings.Contains(line, "cocoon_z") {
 			t.Errorf("want %q in %s", text, line)
 		}
+	}
+	if longtest.Off() {
+		return // TestLoopForms runs a program in the short form, too
 	}
 	// With -trimpath the build cache keeps the program, although its folder has another name each time.
 	run := func() string { return run(t, "go", "run", "-C", dir, "-trimpath", ".") }

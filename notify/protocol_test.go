@@ -48,7 +48,7 @@ func TestHammer(t *testing.T) { eachSleeper(t, testHammer) }
 func testHammer(t *testing.T, thread func() sleeper) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2))
 	const wishers = 16
-	wishes := longtest.Count(400, 80)
+	wishes := longtest.Count(400, 40)
 	type wish struct {
 		at   atomic.Int64 // 0: none
 		done chan int64
@@ -135,7 +135,7 @@ func testWishAtBedtime(t *testing.T, thread func() sleeper) {
 		}
 	})
 	mine := rand.New(rand.NewPCG(3, 3))
-	for deadline := Now() + int64(time.Duration(longtest.Count(700, 60))*time.Millisecond); Now() < deadline; {
+	for deadline := Now() + int64(time.Duration(longtest.Count(700, 30))*time.Millisecond); Now() < deadline; {
 		before := runs.Load()
 		if round.Add(1)%2 == 0 {
 			linger(mine, 50)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // TestRelaxIsHeardAtBedtime checks that the thread sleeps in the way that was set last, even if it
@@ -20,7 +22,7 @@ func TestRelaxIsHeardAtBedtime(t *testing.T) {
 	timer.WakeAt(0)
 	await(t, runs, "first")
 	random := rand.New(rand.NewPCG(1, 1))
-	for i := range 4000 {
+	for i := range longtest.Count(4000, 1000) {
 		want := asleep
 		if i%2 == 0 {
 			want = waiting
@@ -144,8 +146,9 @@ func TestRelaxedTimerKeepsNoP(t *testing.T) {
 // TestUnsetTimerHasNoThread checks that a punctual timer gives its thread up when it has not been
 // set for a while, and has one again when it is set.
 func TestUnsetTimerHasNoThread(t *testing.T) {
+	t.Parallel() // most of its time is a wait
 	timer, runs := reporting(t, newSleeper(), once)
-	for range 2 {
+	for range longtest.Count(2, 1) {
 		timer.WakeAt(Now() + int64(time.Millisecond))
 		await(t, runs, "tick")
 		awaitWay(t, timer) // asleep, for another tick
@@ -174,6 +177,7 @@ func TestDeadlockIsReported(t *testing.T) {
 	if info == nil || slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		t.Skip("with the race detector the Go runtime reports no deadlock")
 	}
+	t.Parallel() // its time is that of the child
 	c := exec.Command(os.Args[0], "-test.run=^TestDeadlockIsReported$", "-test.timeout=0")
 	c.Env = append(os.Environ(), own+"=1")
 	out := new(strings.Builder)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cocoon-go/cocoon/guest/meter"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 )
 
 // countdown is a loop around the code, with local 0 as the number of turns.
@@ -102,7 +103,7 @@ func TestTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, engine := range engines {
-		for n := range uint64(30) {
+		for n := range uint64(longtest.Count(30, 12)) {
 			exact := run(t, engine, each, 1<<50)
 			want := invoke(t, exact, "f", n+1)
 			for _, slice := range []int64{0, 17, 1 << 50} {

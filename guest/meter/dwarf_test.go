@@ -197,7 +197,7 @@ func FuzzDebugInfo(f *testing.F) {
 	for _, name := range debugged {
 		was := parts[name]
 		for i := range was {
-			if longtest.Off() && i%7 != 0 {
+			if longtest.Off() && i%19 != 0 {
 				continue
 			}
 			for _, b := range []byte{0, 1, 0x7f, 0xff, was[i] + 1} {

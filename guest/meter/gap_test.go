@@ -32,7 +32,7 @@ func TestGaps(t *testing.T) {
 	for name, wasm := range map[string][]byte{
 		"a way back with a branch": simple(i32ToI32, body("\x00", down+branch)),
 		"a way back with a call":   simple(i32ToI32, body("\x00", down+"\x20\x00\x10\x01\x1a\x20\x00"), body("\x00", branch)),
-		"a chain of calls":         simple(i32ToI32, chain(longtest.Count(22, 18))...),
+		"a chain of calls":         simple(i32ToI32, chain(longtest.Count(22, 16))...),
 		"code in a line":           simple(i32ToI32, body("\x00", strings.Repeat(addition, 60_000)+"\x20\x00")),
 		"a function in branches":   simple(i32ToI32, body("\x00", strings.Repeat("\x20\x00\x04\x40"+strings.Repeat(addition, 40)+"\x0b", longtest.Count(2000, 500))+"\x20\x00")),
 		"a loop around much code":  simple(i32ToI32, body("\x00", "\x41\x14\x21\x00\x03\x40"+strings.Repeat("\x20\x00\x1a", longtest.Count(60_000, 20_000))+"\x20\x00\x41\x01\x6b\x22\x00\x0d\x00\x0b\x20\x00")),
@@ -88,7 +88,8 @@ func testReturning(t *testing.T, wasm []byte) {
 				back++
 			}
 		}
-		if got := invoke(t, g, "f", 100_000); got != 100_000 {
+		n := uint64(longtest.Count(100_000, 30_000))
+		if got := invoke(t, g, "f", n); got != n {
 			t.Errorf("f returns %d", got)
 		}
 		if back < there/2 || back > 3*there {
@@ -106,12 +107,13 @@ func TestTailCalls(t *testing.T) {
 		"\x20\x00\x41\x01\x6b\x12\x00"
 	g := "\x20\x00\x41\x07\x71\x45\x04\x40\x41\x00\x0f\x0b\x20\x00\x41\x01\x6b\x10\x01\x41\x01\x6a"
 	wasm := simple(i32ToI32, body("\x00", f), body("\x00", g))
+	n := uint64(longtest.Count(2_000_000, 500_000))
 	for _, mechanism := range mechanisms {
 		m := start(t, wasm, mechanism, 10)
-		if got := invoke(t, m, "f", 2_000_000); got != 7 {
+		if got := invoke(t, m, "f", n); got != 7 {
 			t.Errorf("%v: f returns %d", mechanism, got)
 		}
-		if m.calls < 100_000 {
+		if m.calls < int(n)/20 {
 			t.Errorf("%v: %d safe points", mechanism, m.calls)
 		}
 	}

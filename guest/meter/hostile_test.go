@@ -18,7 +18,7 @@ import (
 // hostile are modules that are small and ask for much.
 var hostile = map[string]func() []byte{
 	"a million functions": func() []byte {
-		const n = 1_000_000
+		n := longtest.Count(1_000_000, 200_000)
 		return newModule().section(1, list(toNothing)).section(3, leb(n)+strings.Repeat("\x00", n)).
 			section(10, leb(n)+strings.Repeat(body("\x00", ""), n))
 	},
@@ -55,7 +55,7 @@ var hostile = map[string]func() []byte{
 		return simple(toNothing, body("\x00", strings.Repeat("\x41\x00\x04\x40\x41\x00\x1a\x0b", 100_000)))
 	},
 	"a huge table of labels": func() []byte {
-		const n = 1_000_000
+		n := longtest.Count(1_000_000, 200_000)
 		return simple(toNothing, body("\x00", "\x03\x40\x41\x00\x0e"+leb(n)+strings.Repeat("\x00", n)+"\x00\x0b"))
 	},
 	"many locals": func() []byte {

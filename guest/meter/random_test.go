@@ -332,7 +332,7 @@ func outcome(m api.Module) string {
 func TestRandom(t *testing.T) {
 	ctx := context.Background()
 	ends := map[bool]int{}
-	for seed := range uint64(longtest.Count(400, 24)) {
+	for seed := range uint64(longtest.Count(400, 12)) {
 		wasm := random(seed, true)
 		engine := wazero.NewRuntimeConfigInterpreter() // it starts faster
 		if seed%6 == 0 {
@@ -371,7 +371,7 @@ func TestRandom(t *testing.T) {
 func TestFuelIsExact(t *testing.T) {
 	engine := wazero.NewRuntimeConfigInterpreter()
 	compared := 0
-	for seed := range uint64(longtest.Count(800, 120)) {
+	for seed := range uint64(longtest.Count(800, 60)) {
 		wasm := random(seed, false)
 		g := startIn(t, engine, wasm, meter.Fuel, 1<<50)
 		result := outcome(g)

@@ -97,10 +97,11 @@ func newFolder(t *testing.T, archive string) module {
 	return module(folder)
 }
 
-// unique makes the module's main package another one than in earlier runs, so that it is compiled.
-func (m module) unique(t *testing.T) {
+// unique makes the package in the module's folder another one than in earlier runs, so that it is
+// compiled.
+func (m module) unique(t *testing.T, name string) {
 	t.Helper()
-	m.write(t, "unique.go", fmt.Sprintf("package main\n\nconst _ = %d\n", time.Now().UnixNano()))
+	m.write(t, "unique.go", fmt.Sprintf("package %s\n\nconst _ = %d\n", name, time.Now().UnixNano()))
 }
 
 const helper = "poll.go"

@@ -90,8 +90,8 @@ func TestConcurrentBuilds(t *testing.T) {
 // TestWorkKeepsTheRewrittenFiles checks that -work prints the folder, which contains the rewritten
 // files.
 func TestWorkKeepsTheRewrittenFiles(t *testing.T) {
-	m := newModule(t, gomod+"-- main.go --\npackage main\n\nfunc main() {\n\tvar more func() bool\n\tfor more != nil && more() {\n\t}\n}\n")
-	m.unique(t)
+	m := newModule(t, gomod+"-- a.go --\npackage a\n\nfunc a(more func() bool) {\n\tfor more() {\n\t}\n}\n")
+	m.unique(t, "a")
 	temp := t.TempDir()
 	t.Setenv("GOTMPDIR", temp)
 	out, code, err := m.cocoon(t, "build", "-work", "-o", os.DevNull, ".")
@@ -99,9 +99,9 @@ func TestWorkKeepsTheRewrittenFiles(t *testing.T) {
 		t.Fatalf("exit code %d, %v\n%s", code, err, out)
 	}
 	_, folder, ok := strings.Cut(out, "WORK=")
-	kept, _ := filepath.Glob(filepath.Join(strings.TrimSpace(folder), "b001", "cocoon", "main.go"))
+	kept, _ := filepath.Glob(filepath.Join(strings.TrimSpace(folder), "b001", "cocoon", "a.go"))
 	if !ok || len(kept) != 1 {
-		t.Errorf("-work printed %q, where cocoon/main.go is not", out)
+		t.Errorf("-work printed %q, where cocoon/a.go is not", out)
 	}
 }
 

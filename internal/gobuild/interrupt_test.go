@@ -28,7 +28,7 @@ func hang(pipe string, tool []string) (int, error) {
 // TestInterrupt interrupts the whole process group, as a terminal does.
 func TestInterrupt(t *testing.T) {
 	m := newModule(t, gomod+"-- main.go --\npackage main\n\nfunc main() {}\n")
-	m.unique(t)
+	m.unique(t, "main")
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

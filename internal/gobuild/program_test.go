@@ -351,7 +351,7 @@ func FuzzSpin(f *testing.F) {
 }
 
 func TestPrograms(t *testing.T) {
-	brief := []string{"main package", "standard library by name", "tests and benchmarks"}
+	brief := []string{"main package", "tests and benchmarks"}
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
 			if !slices.Contains(brief, p.name) {

@@ -93,7 +93,7 @@ func TestReached(t *testing.T) {
 		{"./once", "answer 0 deeper 1 main -"},
 		{"./plain", "main 0"},
 		{"./hosts", "answer 0 deeper 1 main -"}, // lists the packages of net/http
-	}, 3) {
+	}, 2) {
 		command, err := command("build", "-C", string(m), c.args)
 		if err != nil {
 			t.Fatal(err)

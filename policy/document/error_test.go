@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/cocoon-go/cocoon/internal/ir"
+	"github.com/cocoon-go/cocoon/internal/longtest"
 	"github.com/cocoon-go/cocoon/policy"
 )
 
@@ -198,10 +199,11 @@ func TestTrapsOfYAML(t *testing.T) {
 
 // TestLongLines: what a document can hold is read in time that grows with it.
 func TestLongLines(t *testing.T) {
+	size := MaxSize / longtest.Count(1, 4)
 	for name, text := range map[string]string{
-		"a long line":        "version: 1\npolicies:\n  - {name: p, on: start, expr: '" + strings.Repeat("continue() // ", MaxSize/16) + "'}\n",
-		"a long indentation": "version: 1\npolicies:\n  - name: p\n    on: start\n    expr: >\n" + strings.Repeat(" ", MaxSize/2) + "/* // */" + strings.Repeat("//\n\n", MaxSize/16),
-		"many comments":      "version: 1\n" + strings.Repeat("#\n", MaxSize/4),
+		"a long line":        "version: 1\npolicies:\n  - {name: p, on: start, expr: '" + strings.Repeat("continue() // ", size/16) + "'}\n",
+		"a long indentation": "version: 1\npolicies:\n  - name: p\n    on: start\n    expr: >\n" + strings.Repeat(" ", size/2) + "/* // */" + strings.Repeat("//\n\n", size/16),
+		"many comments":      "version: 1\n" + strings.Repeat("#\n", size/4),
 	} {
 		begin := time.Now()
 		if err := refusalOf(text); err == nil && name == "a long line" {
