@@ -62,6 +62,9 @@ func (l *Loop) evaluateMissed(s *strand, left int64) {
 // loop's lock, and the time for which it had no processor just before, from its running time: the
 // policies are evaluated at once, and no sample comes first. Called under the loop's lock.
 func (s *strand) excuse(from, now int64) {
+	if s.task.Status() == Starting {
+		from = s.sampled // nothing of the task has run
+	}
 	off := now - max(from, s.sampled)
 	if _, known := s.lookAtStretch(now); known { // without a wait: that ends a stretch
 		s.sampled = now

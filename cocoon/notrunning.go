@@ -54,11 +54,20 @@ func (s *strand) notRunning(span, vouched, late int64) (off int64, blocked bool)
 func (s *strand) stays(waits bool) (stays bool) {
 	k, g := s.checked(), s.g.Load()
 	leaves, known := goroutine.LeavesOf(g)
+	k.kept = known && k.looked && leaves == k.leaves
+	k.looked = true
 	waits = waits && known && pulledBy(g) == nil
 	stays = waits && k.waited && leaves == k.leaves
 	k.newWait = waits && !stays
 	k.waited, k.leaves = waits, leaves
 	return stays
+}
+
+// keepsP reports whether the task's goroutine has not stopped running since the last sample, as far
+// as is known.
+func (s *strand) keepsP() bool {
+	leaves, known := goroutine.LeavesOf(s.g.Load())
+	return known && s.checks != nil && s.checks.looked && leaves == s.checks.leaves
 }
 
 // served returns for how much of the time since its last sample the task can have had a processor,

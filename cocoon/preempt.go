@@ -142,6 +142,7 @@ func (s *strand) answerOnce(o maskState) (again bool) {
 	}
 	switch {
 	case s.lent.Load():
+		s.sampleLate(now)
 		if s.dropLent(); s.regain(now) {
 			l.unlock()
 			s.beginStretch(now)

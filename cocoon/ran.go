@@ -134,6 +134,10 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 	if known {
 		return s.sampledTo(now, every, cpu)
 	}
+	if s.task.Status() == Starting { // it has its slot, and no processor yet
+		s.starve(span, now)
+		return s.sampledTo(now, every, cpu)
+	}
 	if now < k.until {
 		return k.until
 	}
@@ -159,6 +163,9 @@ func (s *strand) sampleRan(lead, now, late int64, cpu cpuSample) (next int64) {
 		off = max(off, span-served)
 	}
 	off = max(off, min(least, span), s.overcounted(span, now))
+	if late > 0 && !k.kept { // one look says nothing about a time long before it
+		off = max(off, span-2*every)
+	}
 	if k.waitsSince != 0 {
 		// It waited at the last sample: assume it ran for half of the time since then at most, and
 		// not for long.
@@ -193,14 +200,24 @@ func (s *strand) sampledTo(now, again int64, cpu cpuSample) (next int64) {
 	return now + again*3/4 + rand.Int64N(again/2)
 }
 
-// sampleLate samples a task that gives up its slot, if the timer has not come for long: a throttled
-// process often stood still until now, and the task's goroutine runs before the timer. Called under
-// the loop's lock.
+// sampleLate samples a task that gives up its slot, or asks for one, if the timer has not come for
+// long: a throttled process often stood still until now, and the task's goroutine runs before the
+// timer. If goroutines wait for Ps, and the task's may have waited for one since the last sample,
+// it is charged for two intervals at most. Called under the loop's lock.
 func (s *strand) sampleLate(now int64) {
-	if kernel.ExactCPU && now-s.sampled >= tooLate {
-		cpu := s.loop.rt.cpu.past.recent(now)
-		s.starve(now-s.sampled-s.served(now, &cpu), now)
+	span, off := now-s.sampled, int64(0)
+	if span < tooLate {
+		return
 	}
+	if kernel.ExactCPU {
+		cpu := s.loop.rt.cpu.past.recent(now)
+		off = span - s.served(now, &cpu)
+	}
+	if k := s.loop.leads.Load(); k != nil && !s.keepsP() && s.loop.rt.cpu.crowded() {
+		off = max(off, span-2*samplesOf(k.lead(s.loop.rt, s.task.class, s.core.Kind)))
+	}
+	s.starve(off, now)
+	s.sampled = now
 }
 
 // lookAtStretch subtracts the time until now that a task had no processor in its stretch

@@ -215,6 +215,8 @@ type checks struct {
 	putOffs    int   // how often the first sample was put off; the constant putOffs once it was taken
 	until      int64 // when a first sample that was put off is due
 	waitsSince int64 // since when every sample found it waiting; 0: the last sample did not
+	looked     bool  // there was a sample that looked at its goroutine
+	kept       bool  // its goroutine had not stopped running between the last two of them
 	waited     bool  // the last sample found its goroutine waiting, or ready and back from a wait
 	lostP      bool  // the last sample found its goroutine without the P on which it had run
 	leaves     uint8 // how often its goroutine had stopped running then, see goroutine.Leaves
