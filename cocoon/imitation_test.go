@@ -236,6 +236,7 @@ func (i *imitation) unblock(s *strand) {
 }
 
 func (i *imitation) seated(s *strand) {
+	s.task.status.Store(uint32(Started))
 	i.l.seat(s, i.now)
 	i.tasks[s] = i.now
 }
