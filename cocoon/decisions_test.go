@@ -171,7 +171,7 @@ func TestDecisionOfAFullQueue(t *testing.T) {
 // A switch is in the stream when it took effect, with the verdict that asked for it, once a reader
 // watches.
 func TestDecisionOfASwitch(t *testing.T) {
-	rt := start(t, Config{Slots: 1})
+	rt := start(t, Config{Slots: 1, StallAfter: -1})
 	must(t, rt.RegisterPreemptibleFunc("scan"))
 	must(t, rt.RegisterSafeFunc("get"))
 	register(t, rt, Policy{Name: "turn", On: OnEnqueue, Expr: `task.kind == "preemptible" and arriving.name == "get" ? switch() : continue()`})
