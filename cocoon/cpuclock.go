@@ -62,11 +62,8 @@ func (c *cpuClock) goroutines(now int64) (n, lasting int64, known bool) {
 }
 
 // crowded reports whether more goroutines want a P than there are Ps, at this moment. Without
-// knowing, it reports true.
-func (c *cpuClock) crowded() bool {
-	n, known := c.counts.wanting()
-	return !known || n > int64(runtime.GOMAXPROCS(0))
-}
+// knowing, it reports true. Called by the timer.
+func (c *cpuClock) crowded() bool { return c.counts.crowded() }
 
 // usedSince returns how much processor time the process has used since a time before the first
 // sample of a task, at most: what it has used since a reading before that time, or since a later

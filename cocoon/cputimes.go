@@ -59,6 +59,7 @@ type pastCPU struct {
 	readings [16]cpuReading // a ring; at is 0 where there is no reading yet
 	last     int
 	fresh    cpuReading // for tasks that give up their slots, see recent
+	counts   goroutineCounts
 }
 
 type cpuReading struct{ at, used int64 }
@@ -75,4 +76,11 @@ func (p *pastCPU) add(at, used int64) {
 		p.last = (p.last + 1) % len(p.readings)
 	}
 	p.readings[p.last] = cpuReading{at, used}
+}
+
+// crowded is cpuClock.crowded for tasks.
+func (p *pastCPU) crowded() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.counts.crowded()
 }

@@ -60,7 +60,7 @@ func TestLateSampleInACrowd(t *testing.T) {
 		for range 6 {
 			crowd.Go(func() { busy(1, &over) })
 		}
-		eventually(t, "the crowd", rt.cpu.crowded)
+		eventually(t, "the crowd", rt.cpu.past.crowded)
 		l.lockAll()
 		defer l.unlock()
 		now := notify.Now()

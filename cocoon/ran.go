@@ -213,7 +213,7 @@ func (s *strand) sampleLate(now int64) {
 		cpu := s.loop.rt.cpu.past.recent(now)
 		off = span - s.served(now, &cpu)
 	}
-	if k := s.loop.leads.Load(); k != nil && !s.keepsP() && s.loop.rt.cpu.crowded() {
+	if k := s.loop.leads.Load(); k != nil && !s.keepsP() && s.loop.rt.cpu.past.crowded() {
 		off = max(off, span-2*samplesOf(k.lead(s.loop.rt, s.task.class, s.core.Kind)))
 	}
 	s.starve(off, now)

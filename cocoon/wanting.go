@@ -1,6 +1,9 @@
 package cocoon
 
-import "runtime/metrics"
+import (
+	"runtime"
+	"runtime/metrics"
+)
 
 // goroutineCounts is for metrics.Read. One goroutine at a time may use it.
 type goroutineCounts [2]metrics.Sample
@@ -15,4 +18,11 @@ func (c *goroutineCounts) wanting() (n int64, known bool) {
 		return 0, false
 	}
 	return max(0, int64(c[0].Value.Uint64()+c[1].Value.Uint64())-1), true
+}
+
+// crowded reports whether more goroutines want a P than there are Ps. Without knowing, it reports
+// true.
+func (g *goroutineCounts) crowded() bool {
+	n, known := g.wanting()
+	return !known || n > int64(runtime.GOMAXPROCS(0))
 }
