@@ -12,10 +12,10 @@ import (
 //
 // A survey is a look at all tasks at a random moment. A task that runs during k of n surveys has
 // run for about k/n of the time, however short its pieces are. So surveys bound the running time of
-// a task with a slot whose waits are not known exactly, and add to it the time that it runs without
-// a slot. They are made only while such a task has used a part of a limit. Other looks can't serve
-// as samples: tasks that ask for slots look at the holders, at moments that depend on what the
-// holders do.
+// a task with a slot if its waits are not known exactly, and add the time that it runs without a
+// slot. They are made only while a task that needs them has used a part of a limit. Other looks
+// can't serve as samples: tasks that ask for slots look at the holders, at moments that depend on
+// what the holders do.
 
 // survey is a series of surveys of a loop's tasks. Guarded by the loop's lock.
 type survey struct {
@@ -26,7 +26,8 @@ type survey struct {
 	every int64 // the mean time between two surveys
 	asked int64 // when a task last needed the series
 
-	ready, running int // how many tasks the latest surveys found ready, and running
+	crowded        bool // at the last survey, more goroutines wanted a P than there are Ps
+	ready, running int  // how many tasks the latest surveys found ready, and running
 }
 
 // surveyed is what a series says about a task. Guarded by the loop's lock.

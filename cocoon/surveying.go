@@ -53,8 +53,11 @@ func (l *Loop) makeSurvey(now int64) (next int64) {
 		v.at = 0
 		return notify.Never
 	}
-	used := kernel.ProcessCPU()
-	part := min(now-v.last, 2*v.every, used-v.used) // less if the process stood still
+	part, used := min(now-v.last, 2*v.every), kernel.ProcessCPU()
+	if kernel.ExactCPU {
+		part = min(part, used-v.used) // less if the process stood still
+	}
+	v.crowded = l.rt.cpu.crowded()
 	l.running(func(s *strand) bool {
 		v.finds(s, part)
 		return true
@@ -82,7 +85,8 @@ func (l *Loop) surveyParked(part, now int64) {
 	}
 }
 
-// finds records what a survey finds of s. The survey stands for a time of length part.
+// finds records what a survey finds of s. The survey stands for a time of length part. A task in a
+// system call does not count as running: it may wait there.
 func (v *survey) finds(s *strand, part int64) (running bool) {
 	of := s.stacks.Load().surveys()
 	if !v.covers(of, s.core.Arrived()) {
@@ -94,7 +98,7 @@ func (v *survey) finds(s *strand, part int64) (running bool) {
 		return false
 	case goroutine.Running:
 	case goroutine.Runnable: // perhaps the timer has its P
-		if s.loop.rt.cpu.crowded() {
+		if v.crowded {
 			return false
 		}
 	default:
@@ -107,12 +111,12 @@ func (v *survey) finds(s *strand, part int64) (running bool) {
 
 // keepApart makes the runtime hot if surveys depend on the tasks and a lead is short. While the
 // runtime is cold, Go wakes the timer and the tasks that sleep at the same moments, so surveys find
-// tasks that are about to run, and rarely one that runs. A task that slept between pieces of 20 µs
-// was charged for a tenth of them. Heat has a price, up to 1.7 times the processor time of tasks
-// that sleep most of the time. With a longer lead it is not paid, and these tasks run longer.
+// tasks ready, and rarely running. A task that slept between pieces of 20 µs was charged for a
+// tenth of them. Heat costs up to 1.7 times the processor time of tasks that sleep most of the
+// time. With a longer lead it is not paid, and these tasks run longer.
 func (v *survey) keepApart(rt *Runtime, now int64) {
 	short := v.every <= max(minLook, shortLead/surveysOfLead)
-	if short && v.ready > max(2*v.running, manyReady) && !rt.cpu.crowded() {
+	if short && v.ready > max(2*v.running, manyReady) && !v.crowded {
 		rt.warmth.fine.Store(now)
 		rt.needHeat(now)
 	}

@@ -32,9 +32,9 @@
 // their errors has to look at its context, as without Cocoon.
 //
 // A throw into a [cocoon.Section] does not end the context of its calls, so they go on, and return
-// the throw only when it is 100 ms old, or when a policy throws at the call. A Commit rolls back once
-// a call has returned the throw. In a [cocoon.SectionContext], calls with the section's context
-// return it at once.
+// the throw only when it is 100 ms old, or when a policy throws at the call. A Commit rolls back
+// once a call has returned the throw. In a [cocoon.SectionContext], calls with the section's
+// context return it at once.
 //
 // # Pools
 //

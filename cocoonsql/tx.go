@@ -60,8 +60,8 @@ type tx struct {
 }
 
 // interrupted returns the throw that has interrupted the code of a task: it unwinds the code, or a
-// call has returned it. A throw into a section does not end the context, so it refuses only the call
-// for which it was made, and code that ignores the error goes on with the other calls.
+// call has returned it. A throw into a section does not end the context, so it refuses only the
+// call for which it was made, and code that ignores the error goes on with the other calls.
 func interrupted(ctx context.Context) error {
 	if throw := inside.Unwinding(ctx); throw != nil {
 		return throw

@@ -125,8 +125,8 @@ func (t *Thread) SetSlice(d time.Duration) {
 func (t *Thread) SetFuelSlice(n int64) { t.account.fuelSlice.Store(max(n, 0)) }
 
 // AddFuel adds to the thread's budget. It has no effect on a thread without a budget. A negative n
-// takes from the budget. If the budget is used up then, the thread ends when the guest next calls the
-// host, which depends on the clock: so only additions keep the end at one instruction.
+// takes from the budget. If the budget is used up then, the thread ends when the guest next calls
+// the host, which depends on the clock: so only additions keep the end at one instruction.
 func (t *Thread) AddFuel(n int64) {
 	for {
 		was := t.account.budget.Load()

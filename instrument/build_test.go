@@ -59,8 +59,8 @@ func listIn(t testing.TB, dir string, patterns ...string) (all []listed) {
 // imported are the packages of the standard library that the texts of the tests import.
 var imported = []string{"cmp", "context", "errors", "fmt", "log/slog", "math", "net/http", "os", "reflect", "runtime", "sort", "sync", "testing", "time", "unique"}
 
-// exported returns the files with the exports of the imported packages. One list has them all, because
-// each list takes long.
+// exported returns the files with the exports of the imported packages. One list has them all,
+// because each list takes long.
 func exported(t testing.TB) map[string]string {
 	t.Helper()
 	if len(exportFiles) == 0 {

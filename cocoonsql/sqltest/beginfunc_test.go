@@ -27,13 +27,10 @@ func untilAsked(ctx context.Context) {
 func TestPgxBeginFuncIsWhole(t *testing.T) {
 	const statement = `insert into whole values ($1)`
 	long := func(context.Context) { runLong() }
-	pool := pgxPool(t, 1)
-	ctx := context.Background()
-	_, err := pool.Exec(ctx, "drop table if exists whole; create table whole (part int)")
-	tasktest.Must(t, err)
+	pool, ctx := emptyTable(t), context.Background()
 	rt := tasktest.Start(t, cocoon.Config{})
 	throwAtCalls(t, rt)
-	_, err = rt.RegisterTimeLimit(cocoon.TimeLimit{Func: "limited", Limit: 2 * time.Millisecond})
+	_, err := rt.RegisterTimeLimit(cocoon.TimeLimit{Func: "limited", Limit: 2 * time.Millisecond})
 	tasktest.Must(t, err)
 	for _, c := range []struct {
 		name, task     string
@@ -100,6 +97,15 @@ func TestPgxBeginFuncIsWhole(t *testing.T) {
 	}
 }
 
+// emptyTable returns a pool of one connection to a database with the empty table whole.
+func emptyTable(t *testing.T) *pgxpool.Pool {
+	t.Helper()
+	pool := pgxPool(t, 1)
+	_, err := pool.Exec(context.Background(), "drop table if exists whole; create table whole (part int)")
+	tasktest.Must(t, err)
+	return pool
+}
+
 // parts returns how often the first and the second statement are in force.
 func parts(t *testing.T, pool *pgxpool.Pool) (first, second int) {
 	t.Helper()
@@ -111,12 +117,9 @@ func parts(t *testing.T, pool *pgxpool.Pool) (first, second int) {
 // TestPgxSlotsInASection checks that a transaction goes on after a throw into a section inside it:
 // the code around the section gets the throw, and decides.
 func TestPgxSlotsInASection(t *testing.T) {
-	pool := pgxPool(t, 1)
-	ctx := context.Background()
-	_, err := pool.Exec(ctx, "drop table if exists whole; create table whole (part int)")
-	tasktest.Must(t, err)
+	pool, ctx := emptyTable(t), context.Background()
 	rt := tasktest.Start(t, cocoon.Config{})
-	_, err = rt.RegisterTimeLimit(cocoon.TimeLimit{Func: "part", Limit: 2 * time.Millisecond})
+	_, err := rt.RegisterTimeLimit(cocoon.TimeLimit{Func: "part", Limit: 2 * time.Millisecond})
 	tasktest.Must(t, err)
 	tasktest.Must(t, rt.Run(ctx, "job", func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
@@ -142,10 +145,7 @@ func TestPgxSlotsInASection(t *testing.T) {
 // TestPgxInTxInASection checks that InTx does not commit while a throw into a section around it is
 // pending. The function ignores the throw, which its second statement returns.
 func TestPgxInTxInASection(t *testing.T) {
-	pool := pgxPool(t, 1)
-	ctx := context.Background()
-	_, err := pool.Exec(ctx, "drop table if exists whole; create table whole (part int)")
-	tasktest.Must(t, err)
+	pool, ctx := emptyTable(t), context.Background()
 	rt := tasktest.Start(t, cocoon.Config{})
 	throwAtCalls(t, rt)
 	tasktest.Must(t, rt.Run(ctx, "job", func(ctx context.Context) error {
